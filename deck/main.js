@@ -81,7 +81,8 @@ async function open() {
     await takeFile(file, async (bundle) => {
       showBundle(bundle, data);
       await data.load();
-      await shown.update(() => true);
+      // Their axes and names may be others, too.
+      await shown.update(null);
     });
   }
 

@@ -116,13 +116,14 @@ const appendix = total((chapter) => chapter.appendix);
 console.log(
   `The talk takes ${lengths.join(", ")}${appendix ? `; the appendix would add ${clockOf(appendix)}` : ""}.`,
 );
+const again = `npm run check --${options.talk === undefined ? "" : ` --talk ${options.talk}`}`;
 const unread = problems.filter(({ sentence }) => sentence);
 if (unread.length)
   console.error(
-    `Sentences that nobody has read as they stand: ${unread.length}. After reading: npm run check -- --accept ID`,
+    `Sentences that nobody has read as they stand: ${unread.length}. After reading: ${again} --accept ID`,
   );
 const stale = problems.filter(({ fix }) => fix).length;
-if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: npm run check -- --fix`);
+if (stale) console.error(`Texts that differ from the data: ${stale}. To update them: ${again} --fix`);
 if (problems.length) {
   console.error(`${counted(problems.length, "problem")}.`);
   process.exit(1);

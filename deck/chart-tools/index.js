@@ -142,11 +142,9 @@ export function ChartTools({ deck, root, charts, data, mode, announce }) {
   /** Updates everything to the current data. */
   async function update() {
     await compare();
-    for (const slide of slides()) {
-      writeWords(slide, shown, data);
-      setControls(slide);
-    }
+    for (const slide of slides()) writeWords(slide, shown, data);
     await tables.renewAll();
+    for (const slide of slides()) setControls(slide);
   }
 
   /** Goes to the chart that the address names. */

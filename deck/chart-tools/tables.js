@@ -41,14 +41,23 @@ export class Tables {
     if (!this.#slides.has(slide)) return;
     const { showTables } = await import("./table-view.js");
     if (!this.#slides.has(slide)) return;
-    const drawn = this.#slotsOf(slide).filter((slot) => slot.model);
+    const drawn = this.#drawnOn(slide);
     showTables(
       drawn.map((slot) => ({ canvas: slot.canvas, chart: chartedAs(slot, this.#data) })),
       { scrolls: this.#scrolls },
     );
   }
 
+  /** Redraws all tables. One without a chart would keep the figures of earlier data: its place is the chart's again. */
   async renewAll() {
-    await Promise.all([...this.#slides].map((slide) => this.renew(slide)));
+    await Promise.all(
+      [...this.#slides].map((slide) =>
+        this.#drawnOn(slide).length > 0 ? this.renew(slide) : this.hide(slide),
+      ),
+    );
+  }
+
+  #drawnOn(slide) {
+    return this.#slotsOf(slide).filter((slot) => slot.model);
   }
 }

@@ -9,7 +9,7 @@ const UNJUDGED = "not measured";
 
 /**
  * What people need, each with the figure in which less is better. `low` and `high` bound it where the table has bounds; a worst
- * trial has none. `best` is said of one way, `among` of several that the figures do not tell apart.
+ * trial has none, and counts as it is. `best` is said of one way, `among` of several that the figures do not tell apart.
  */
 const NEEDS = [
   {
@@ -72,9 +72,11 @@ function firstOf({ column }, names, rows) {
   return first.length === known.length ? [] : first.map(({ name }) => name);
 }
 
-/** A figure with its interval, or with itself for both ends. */
+/** A figure with its interval. Without one, or with both ends that of a single block, it is better than nothing else. */
 function boundsOf(row, column) {
   const value = answerNumber(row, column);
-  const end = (word) => answerNumber(row, column.replace(/(_seconds)?$/, `_${word}$1`)) ?? value;
-  return { value, low: end("low"), high: end("high") };
+  if (column.includes("_worst")) return { value, low: value, high: value };
+  const end = (word) => answerNumber(row, column.replace(/(_seconds)?$/, `_${word}$1`));
+  const [low, high] = [end("low"), end("high")];
+  return low !== null && low < high ? { value, low, high } : { value, low: value, high: Infinity };
 }

@@ -6,8 +6,8 @@ import { unbroken } from "./format.js";
 const X = "Estimate";
 /** The name of the mean of campaigns, and the ends of the name of a data set that is compared with them. */
 export const MEAN = "Mean";
-const [UNKNOWN, EXPECTED, UNEXPECTED] = [": no prediction", ": as expected", ": unexpected"];
-export const COMPARED = [UNKNOWN, EXPECTED, UNEXPECTED];
+export const COMPARED = [": no prediction", ": as expected", ": unexpected", ": not settled"];
+const [UNKNOWN, EXPECTED, UNEXPECTED, UNSETTLED] = COMPARED;
 
 /**
  * A series for each claim with its estimate and, where several campaigns measured it, what another one may be expected to
@@ -79,15 +79,20 @@ function campaignsOf(condition, dataSet) {
       name: nameOf(one, at),
       points: [{ ...pointOf({ ...one, region }), note: VERDICT_SIGNS[one.verdict] ?? "" }],
     })),
-    ...(isOwn ? [{ name: `${dataSet}${comparedWith(prediction, condition.estimate)}`, points: [own] }] : []),
+    ...(isOwn ? [{ name: `${dataSet}${comparedWith(prediction, condition)}`, points: [own] }] : []),
     ...(mean ? [{ name: MEAN, points: [pointOf({ ...mean, region }, { ends: prediction })] }] : []),
   ];
 }
 
-/** Whether an estimate lies where the next campaign's ratio is to be expected, as the end of its name. */
-function comparedWith(prediction, estimate) {
+/**
+ * Whether an estimate lies where the next campaign's true ratio is to be expected, as the end of its name. It has an error of its
+ * own, so only an interval that lies wholly elsewhere is unexpected.
+ */
+function comparedWith(prediction, { estimate, low, high }) {
   if (!prediction) return UNKNOWN;
-  return prediction.low <= estimate && estimate <= prediction.high ? EXPECTED : UNEXPECTED;
+  if (prediction.low <= estimate && estimate <= prediction.high) return EXPECTED;
+  const isElsewhere = Number.isFinite(low) && (low > prediction.high || high < prediction.low);
+  return isElsewhere ? UNEXPECTED : UNSETTLED;
 }
 
 function pointOf(

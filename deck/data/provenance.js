@@ -74,8 +74,8 @@ export function provenance(sources, manifest, alterations = []) {
   words.push(...measuredWith(provenances), ...[hostWords(provenances)].filter(Boolean));
   words.push(sampleSize(entries) ?? "n not recorded");
   const zeroPairs = entries.reduce((sum, { zero_pairs: count = 0 }) => sum + count, 0);
-  const pairs = zeroPairs === 1 ? "pair" : "pairs";
-  if (zeroPairs > 0) words.push(`without ${zeroPairs} ${pairs} with a value of 0`);
+  const pairs = zeroPairs === 1 ? "pair that has" : "pairs that have";
+  if (zeroPairs > 0) words.push(`without ${zeroPairs} ${pairs} no ratio`);
   const dates = entries.map((entry) => entry.measured_to ?? manifest.measured_to).filter(Boolean);
   words.push(dates.length ? formatDate(dates.sort().at(-1), { short: true }) : "date not recorded");
   const limiters = new Set(entries.map((entry) => entry.limiter ?? "unknown"));

@@ -26,10 +26,10 @@ import { offerFigures } from "./tables.js";
  * @param {(root: Element) => Promise<unknown>} given.writeTexts   fills values, texts that verdicts choose, labels, tables
  * @param {object} given.data   the data on show
  * @param {object} given.talk   what slides/<talk>/talk.yaml says of the talk
- * @returns {Promise<{charts: object, left: Promise<void>, update: (isChanged: (slot: object) => boolean) => Promise<void>,
- *                    restyle: () => void}>}
+ * @returns {Promise<{charts: object, left: Promise<void>, restyle: () => void,
+ *                    update: (isChanged: ((slot: object) => boolean)|null) => Promise<void>}>}
  *   left: resolves when the reader has opened a slide, the page is gone and the deck may start; update: call it when data
- *   have changed, with a predicate for the changed chart files
+ *   have changed, with a predicate for the changed chart files, or null if all data are others
  * @throws {Error} when index.html has no such page
  */
 export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk }) {
@@ -77,7 +77,8 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
     }),
     async update(isChanged) {
       await write();
-      await charts.refresh((slot) => slot.moved || isChanged(slot));
+      if (isChanged === null) await charts.remake();
+      else await charts.refresh((slot) => slot.moved || isChanged(slot));
     },
     restyle: () => charts.restyle(),
   };

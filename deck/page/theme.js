@@ -3,6 +3,8 @@
  * default.
  */
 
+import { keep, kept } from "./kept.js";
+
 const page = document.documentElement;
 const KEPT = "replay-theme";
 const THEMES = ["light", "dark"];
@@ -10,7 +12,7 @@ const listeners = new Set();
 
 /** @param {{theme: string|null, print: boolean, explore: boolean}} mode   a reader's own choice counts only with `explore` */
 export function applyTheme({ theme, print, explore }) {
-  const chosen = theme ?? (print ? "light" : null) ?? (explore ? kept() : null);
+  const chosen = theme ?? (print ? "light" : null) ?? (explore ? chosenBefore() : null);
   if (chosen !== null) page.dataset.theme = chosen;
 }
 
@@ -22,11 +24,7 @@ export function themeNow() {
 /** Sets the theme, and remembers it for the reader's next visit. */
 export function chooseTheme(theme) {
   page.dataset.theme = theme;
-  try {
-    localStorage.setItem(KEPT, theme);
-  } catch {
-    // Without storage it lasts until the page is closed.
-  }
+  keep(KEPT, theme);
   for (const react of listeners) react();
 }
 
@@ -35,6 +33,7 @@ export function colorOf(token) {
   const probe = document.createElement("span");
   probe.style.color = `var(${token})`;
   probe.hidden = true;
+  probe.style.forcedColorAdjust = "none";
   document.body.append(probe);
   const color = getComputedStyle(probe).color;
   probe.remove();
@@ -51,11 +50,7 @@ function systemIsDark() {
   return matchMedia("(prefers-color-scheme: dark)");
 }
 
-function kept() {
-  try {
-    const theme = localStorage.getItem(KEPT);
-    return THEMES.includes(theme) ? theme : null;
-  } catch {
-    return null;
-  }
+function chosenBefore() {
+  const theme = kept(KEPT);
+  return THEMES.includes(theme) ? theme : null;
 }

@@ -33,7 +33,7 @@ const BEFORE = -1;
  * @param {{deck: object, charts: object, data: object, seconds: number|null, announce: (text: string) => void}} parts
  *   deck: reveal's, started or not; charts: the reveal plugin of chartjs-plugin-csv; data: DataOnShow; seconds: null where the
  *   address asks for no run: it does not wait for a slide with recorded charts, before which these would be empty
- * @returns {Promise<{pause: () => void, again: () => void, end: () => Promise<void>, update: () => Promise<void>}>}
+ * @returns {Promise<{pause: () => void, again: () => Promise<void>, end: () => Promise<void>, update: () => Promise<void>}>}
  */
 export async function startRecordedRun(parts) {
   const run = new RecordedRun(parts);
@@ -53,8 +53,8 @@ class RecordedRun {
   #badge = null;
   /** The slide whose charts play. */
   #slide = null;
-  /** `absent` (nothing is recorded), `armed`, `playing`, `paused` or `over`. */
-  #state = "absent";
+  /** `armed`, `playing`, `paused` or `over`. */
+  #state = "over";
 
   constructor({ deck, charts, data, seconds, announce }) {
     this.#deck = deck;
@@ -65,13 +65,8 @@ class RecordedRun {
   }
 
   async arm({ waits }) {
-    try {
-      this.#recording = await Recording.of(this.#data.dataSet);
-    } catch (error) {
-      this.#farewell(`No recorded run: ${error.message}`);
-      return;
-    }
-    this.#state = waits ? "armed" : "over";
+    const isThere = await this.#isRecorded();
+    if (waits && isThere) this.#state = "armed";
     this.#charts.readWith((url, init) => this.#read(url, init));
     const reached = () => {
       if (this.#state === "armed") this.#begin();
@@ -83,6 +78,7 @@ class RecordedRun {
       const slot = this.#charts.charts.get(target);
       if (slot && this.#playback) this.#steady(slot).catch(console.error);
     });
+    if (!isThere) return;
     if (!waits) this.#begin();
     else if (this.#deck.isReady()) {
       await this.#charts.refresh();
@@ -99,13 +95,13 @@ class RecordedRun {
   }
 
   /** Plays the current slide's charts from the beginning. */
-  again() {
-    if (this.#state !== "absent") this.#begin();
+  async again() {
+    if (await this.#isRecorded()) this.#begin();
   }
 
   /** Shows all data. */
   async end() {
-    if (this.#state === "absent" || this.#state === "over") return;
+    if (this.#state === "over") return;
     const played = this.#playback !== null;
     this.#stop();
     this.#state = "over";
@@ -115,10 +111,24 @@ class RecordedRun {
     if (played && this.#state === "over") this.#farewell("Recorded run over: the charts show all data");
   }
 
-  /** The data have changed, so the recording belongs to an earlier measurement. */
+  /** The data have changed, and the recording with them: it is read again before it is played. */
   async update() {
-    await this.end();
-    this.#recording?.forget();
+    const ended = this.end();
+    this.#recording = null;
+    await ended;
+  }
+
+  /** Whether the data on show have a recording, which is at hand then; if they have none, says so. */
+  async #isRecorded() {
+    try {
+      if (this.#data.bundle) throw new Error("a bundle does not say when its runs arrived");
+      this.#recording ??= await Recording.of(this.#data.dataSet);
+      return true;
+    } catch (error) {
+      this.#badge?.remove();
+      this.#farewell(`No recorded run: ${error.message}`);
+      return false;
+    }
   }
 
   /** Starts with the experiments of the current slide, if it has recorded ones. */
@@ -235,7 +245,7 @@ class RecordedRun {
 
   /** Answers the plugin: with a frame for charts that play, else with the file itself. */
   async #read(url, init) {
-    const file = this.#recording.fileAt(url);
+    const file = this.#recording?.fileAt(url) ?? null;
     if (file?.suffix === "runs") return this.#readRuns(file, url, init);
     const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
     // Only now: the run may have continued or ended while the film was made.

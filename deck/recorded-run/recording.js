@@ -44,13 +44,6 @@ export class Recording {
     return this.#films.get(file.key);
   }
 
-  /** The files have changed, so what was read before belongs to an earlier measurement. */
-  forget() {
-    this.#films.clear();
-    this.#runs.clear();
-    this.lacking.clear();
-  }
-
   /**
    * The content of a folder's `runs.csv` at a moment.
    * @param {{folder: string, experiment: string}} file

@@ -3,8 +3,9 @@
 import "../../css/help.css";
 
 import { button, element } from "../page/elements.js";
+import { keep, kept } from "../page/kept.js";
 import { keyList } from "./key-list.js";
-import { HELP_DIALOG } from "./keys.js";
+import { CHARACTER_KEYS, HELP_DIALOG } from "./keys.js";
 
 const CLASS = "keys-help";
 
@@ -26,12 +27,16 @@ export function toggleHelp(mode, tools, page = document) {
     make("dt", {}, ...keys.flatMap((key, at) => [at ? " " : null, make("kbd", {}, key)])),
     make("dd", {}, does),
   ]);
+  const { name, off } = CHARACTER_KEYS;
+  const characters = make("input", { type: "checkbox", checked: kept(name) !== off && "" });
+  characters.addEventListener("change", () => keep(name, characters.checked ? "on" : off));
   const dialog = make(
     "dialog",
     { class: CLASS, "aria-labelledby": "keys-help-title" },
     make("h2", { id: "keys-help-title" }, "Keys"),
     make("dl", {}, ...rows),
-    button(page, {}, "Close", () => dialog.close()),
+    make("label", {}, characters, "Keys of one letter, digit or sign act"),
+    button(page, { autofocus: "" }, "Close", () => dialog.close()),
   );
   dialog.addEventListener("close", () => dialog.remove());
   page.body.append(dialog);

@@ -33,6 +33,6 @@ export function keyList({ explore }, tools) {
     ...MOVING,
     ...(explore ? READER : STAGE),
     ...own.filter(({ keys }) => !listed.has(keys[0])),
-    { keys: ["?"], does: "Show or hide this list" },
+    { keys: ["?", "F1"], does: "Show or hide this list" },
   ];
 }

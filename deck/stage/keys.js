@@ -6,6 +6,7 @@
  * chooses the answer, and `stageKeys` carries it out.
  */
 
+import { kept } from "../page/kept.js";
 import { slidesIn } from "../text/slide-data.js";
 
 /** reveal identifies keys by their code; its speaker view sends nothing else. */
@@ -50,6 +51,8 @@ export const PRESSES = [CODE.enter, CODE.space];
 /** With Ctrl or the like, a browser loads the page again. */
 export const RELOADS = [CODE.r, CODE.f5];
 export const HELP_DIALOG = "dialog.keys-help[open]";
+/** Speech input types whole words, and each of their letters would be a key: somebody who uses it turns these keys off. */
+export const CHARACTER_KEYS = { name: "replay-character-keys", off: "off" };
 
 /**
  * What to do with a key.
@@ -69,11 +72,14 @@ export const HELP_DIALOG = "dialog.keys-help[open]";
  * @param {{keyCode: number, key?: string, shiftKey?: boolean, ctrlKey?: boolean, metaKey?: boolean}} key   reveal's speaker
  *   view passes on the code alone
  * @param {{explore: boolean, paused: boolean, overlay: boolean, overview: boolean, receiver?: boolean,
- *          focus: "none"|"control"|"text"|"dialog"}} state   overlay: the list of keys, or another overlay of
- *   reveal; focus: what kind of element has it
+ *          characters?: boolean, focus: "none"|"control"|"text"|"dialog"}} state   overlay: the list of keys, or another
+ *   overlay of reveal; characters: whether keys of a letter, digit or sign do anything; focus: what kind of element has it
  * @returns {string}
  */
-export function decide(key, { explore, paused, overlay, overview, receiver = false, focus }) {
+export function decide(
+  key,
+  { explore, paused, overlay, overview, receiver = false, characters = true, focus },
+) {
   const { keyCode, shiftKey = false } = key;
   if (focus === "dialog" || focus === "text") return "leave";
   if (key.ctrlKey || key.metaKey) {
@@ -82,6 +88,7 @@ export function decide(key, { explore, paused, overlay, overview, receiver = fal
     return explore && keyCode === CODE.k ? "search" : "leave";
   }
   if (keyCode === CODE.tab) return "leave";
+  if (!characters && key.key?.length === 1 && key.key !== " ") return "leave";
   if (focus === "control" && PRESSES.includes(keyCode)) return "leave";
   if (paused) return blackScreen(keyCode);
   if (overlay) return overOverlay(key);
@@ -163,6 +170,7 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
       paused: deck.isPaused(),
       overlay: deck.isOverlayOpen() || document.querySelector(HELP_DIALOG) !== null,
       overview: deck.isOverview(),
+      characters: kept(CHARACTER_KEYS.name) !== CHARACTER_KEYS.off,
       // What the speaker view passes on is not meant for what has the focus here.
       focus: event.target ? focusKind(focused()) : "none",
     });
@@ -191,8 +199,9 @@ function focusKind(element) {
   const modal = document.querySelector("dialog:modal");
   if (modal && !modal.matches(HELP_DIALOG)) return "dialog";
   if (!element || element === document.body) return "none";
-  if (element.isContentEditable || element.matches("input, textarea, select")) return "text";
-  return element.closest("a[href], button, summary, [role='button']") ? "control" : "none";
+  if (element.isContentEditable || element.matches("input:not([type='checkbox']), textarea, select"))
+    return "text";
+  return element.closest("a[href], button, input, summary, [role='button']") ? "control" : "none";
 }
 
 /** @param {number} at   of all slides; -1 is the last */

@@ -155,7 +155,7 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
 
   function writeStep() {
     const slide = deck.getCurrentSlide();
-    const indexes = [...(slide?.querySelectorAll(".fragment") ?? [])].map(
+    const indexes = [...(slide?.querySelectorAll(".fragment:not(.disabled)") ?? [])].map(
       ({ dataset }) => dataset.fragmentIndex,
     );
     const count = new Set(indexes).size;

@@ -34,7 +34,7 @@ const RUN_KEYS = [
  * @returns {Promise<{deck: object, charts: object, tools: object, speaker: object, bindings: object, opens: object,
  *                    moved: () => object|null, update: Function}>}
  *   opens: what keys open, by name, to be filled in; moved: the slide in the address, if this cut lacks it;
- *   update: updates the slides, with a predicate for the changed chart files
+ *   update: updates the slides, with a predicate for the changed chart files, or null if all data are others
  */
 export async function startDeck({ root, mode, material, announce, talk }) {
   const { data, writeTexts } = material;
@@ -187,7 +187,8 @@ export async function startDeck({ root, mode, material, announce, talk }) {
       await run?.update();
       await writeTexts(root);
       nameSlide();
-      await charts.refresh((slot) => slot.moved || isChanged(slot));
+      if (isChanged === null) await charts.remake();
+      else await charts.refresh((slot) => slot.moved || isChanged(slot));
       await tools.update();
       // The speaker view copies a slide's notes whenever the deck sends it a message.
       deck.dispatchEvent({ type: "resumed" });

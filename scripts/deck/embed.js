@@ -12,6 +12,7 @@ import { gzip } from "node:zlib";
 import { JSDOM } from "jsdom";
 
 import { embedFile } from "../../deck/chart-tools/chart-address.js";
+import { isInCut } from "../../deck/stage/cut.js";
 import { canvasesOf } from "../../deck/text/canvases.js";
 import { renderedFile } from "../../deck/text/chapters.js";
 import { partsByDataSet } from "../../deck/text/slide-data.js";
@@ -38,7 +39,8 @@ export async function writeEmbedPages({ outDir, talks, slides }) {
       for (const { part, named } of partsByDataSet(body))
         chooseTexts(part, await documentOf(outDir, named ?? dataSet, "claims.json"));
       for (const { slide, canvas, number, position } of chartsIn(body)) {
-        const section = sectionOf(slide, canvas, `../${page}?chart=${position}#/${slide.id}`, stated.title);
+        const query = `${cutQuery(slide, stated.cuts)}chart=${position}`;
+        const section = sectionOf(slide, canvas, `../${page}?${query}#/${slide.id}`, stated.title);
         const files = await filesOfChart(outDir, { section, canvas, usual: dataSet });
         if (files === null) continue;
         const packed = await promisify(gzip)(JSON.stringify({ section, files }), { level: 9 });
@@ -72,6 +74,12 @@ function* chartsIn(body) {
     for (const [at, canvas] of canvasesOf(slide).entries())
       if (canvas.dataset.chartSrc) yield { slide, canvas, number: all.indexOf(canvas) + 1, position: at + 1 };
   }
+}
+
+/** The cut to ask for, of a slide that the usual one lacks. */
+function cutQuery(slide, [usual]) {
+  const named = slide.getAttribute("data-cut");
+  return isInCut(named, usual.minutes) ? "" : `cut=${named.trim().split(/\s+/)[0]}&`;
 }
 
 /** A slide's HTML with one of its charts, what names it, and the way to the talk. */

@@ -35,7 +35,7 @@ const sandbox = (...args) => [path.join(ROOT, "scripts/sandbox"), ...args];
  */
 export const programsFor = (own, shipped) => ({
   setup: [path.join(ROOT, "scripts/setup"), "--for", "start"],
-  "sandbox status": sandbox("status"),
+  "sandbox status": sandbox("status", "--json"),
   "sandbox up": sandbox("up"),
   "sandbox down": sandbox("down"),
   "own data set": python("replay.preflight.releases", own, EXPERIMENT),
@@ -141,11 +141,10 @@ export class Session {
 
   /** After an upgrade of the host's Ceph, what was measured before stays as it is: a data set never mixes releases. */
   async #chooseDataSet() {
-    const task = this.#start("own data set", { output: "pipe" });
-    const output = text(task.child.stdout);
+    const { status, printed } = await this.#ask("own data set");
     // Where it fails it says why, and measuring would fail likewise.
-    if ((await this.#orInterrupted(task.done)) !== 0) return;
-    const { data_set: own, reason } = JSON.parse(await output);
+    if (status !== 0) return;
+    const { data_set: own, reason } = JSON.parse(printed);
     this.own = own;
     if (reason) this.say(`${reason}. It stays as it is; this start measures into benchmarks/${own}/.`);
   }
@@ -170,7 +169,7 @@ export class Session {
   /** Resolves to the exit status of measuring, or of the sandbox if that did not start. */
   async #measure() {
     // A running sandbox belongs to somebody; a broken or leftover one is repaired, and taken down at the end.
-    const wasUp = (await this.#finish("sandbox status", { output: "ignore" })) === 0;
+    const wasUp = await this.#sandboxRuns();
     this.sandboxIsOurs = !wasUp && !this.options.keepSandbox;
     this.say(
       wasUp ? "The sandbox is already running." : "Starting the sandbox: two Ceph clusters on this machine.",
@@ -198,6 +197,17 @@ export class Session {
     const derived = await this.#finish("derive once", { log });
     if (derived !== 0) this.say(`Deriving failed (status ${derived}); see ${shown(log)}`);
     return status || derived;
+  }
+
+  /** Whether all daemons of a sandbox work, in whatever health: `sandbox up` then starts nothing. */
+  async #sandboxRuns() {
+    const { printed } = await this.#ask("sandbox status", { errors: "ignore" });
+    try {
+      const { daemons } = JSON.parse(printed);
+      return daemons.length > 0 && daemons.every(({ state }) => state === "ready");
+    } catch {
+      return false; // Its record cannot be read: `sandbox up` says so.
+    }
   }
 
   async #conclude(status) {
@@ -231,10 +241,9 @@ export class Session {
     return existsSync(path.join(this.options.benchmarks, this.shipped, "manifest.json"));
   }
 
-  #start(name, { log = null, output = "inherit" } = {}) {
+  #start(name, { log = null, output = "inherit", errors = "inherit" } = {}) {
     if (this.stopSignal) throw new Interrupted();
     const [command, ...args] = this.programs(this.own, this.shipped)[name];
-    let errors = output === "pipe" ? "inherit" : output;
     if (log) {
       mkdirSync(path.dirname(log), { recursive: true });
       output = errors = openSync(log, "a");
@@ -253,6 +262,14 @@ export class Session {
 
   #finish(name, options) {
     return this.#orInterrupted(this.#start(name, options).done);
+  }
+
+  /** Runs a program to its end; resolves to its exit status and what it printed. */
+  async #ask(name, options) {
+    const task = this.#start(name, { output: "pipe", ...options });
+    const output = text(task.child.stdout);
+    const status = await this.#orInterrupted(task.done);
+    return { status, printed: await output };
   }
 
   /** Waits for `promise`, or until the session is interrupted. */

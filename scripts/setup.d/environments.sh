@@ -16,24 +16,27 @@ stamp_matches() {
 
 # Sets python_stale when .venv is not what uv.lock says, and finds the Python to make it from.
 plan_python() {
-  python_digest=$(digest "$checkout/uv.lock" "$checkout/pyproject.toml")
+  # The environment finds Replay by the checkout's path, which is another one in a copy and after a move.
+  python_digest=$(digest "$checkout/uv.lock" "$checkout/pyproject.toml" <(cd "$checkout" && pwd -P))
   # The plugin for Slurm stays where it was once asked for.
   python_extras=()
   if [[ $level == slurm || -e $checkout/.venv/.replay-slurm ]]; then python_extras=(--extra slurm); fi
   [[ -x $checkout/.venv/bin/python ]] && stamp_matches "$checkout/.venv/.replay-stamp" "$python_digest" &&
     [[ $level != slurm || -e $checkout/.venv/.replay-slurm ]] && return
   if ! find_python; then
-    if [[ $level == start ]]; then
-      # The deck needs no Python.
-      packages=()
-      [[ -n $restricted ]] || present_only "$python_problem" "$python_next"
-      return
-    fi
-    fail "$python_problem" "$python_next"
+    without_python "$python_problem" "$python_next"
+    return
   fi
   python_stale=yes
   plan+=("the Python environment .venv in this checkout (uv.lock)")
   usable_uv >/dev/null || plan_uv
+}
+
+# Fails where there can be no Python environment, unless the deck can be presented, which needs none.
+without_python() {
+  [[ $level == start ]] || fail "$1" "$2"
+  plan=() python_stale="" release_wanted=""
+  present_only "$1" "$2"
 }
 
 # Sets `python` to the first Python that is new enough, else python_problem and python_next.
@@ -49,7 +52,7 @@ find_python() {
     oldest=${oldest:-"Python $version ($path) is too old"}
   done
   python_problem="${oldest:-Python is missing}: Replay needs $wanted_python or later"
-  python_next="get a newer one: the package python3.12 of your distribution, or https://www.python.org/downloads"
+  python_next="install your distribution's python3, if new enough, or get one from https://www.python.org/downloads"
   return 1
 }
 
@@ -76,7 +79,7 @@ plan_uv() {
   if [[ -z $restricted ]] && [[ -z $(host_reason) ]] && command -v apt-get >/dev/null && may_install; then
     add_package "$package"
   else
-    fail "this Python cannot make environments" "install uv, or ask an administrator to install $package"
+    without_python "this Python cannot make environments" "install uv, or ask an administrator to install $package"
   fi
 }
 

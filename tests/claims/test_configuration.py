@@ -173,6 +173,8 @@ def changed(shipped, config, monkeypatch):
         (lambda c: c.update(kind="guess"), "'guess' is not one of claim, setup_check"),
         (lambda c: c["conditions"][0].update(each="io_size_bytes"), "each: `over` has no list of levels"),
         (lambda c: c["conditions"][0].update(between=[2, 1]), "is more than"),
+        (lambda c: c["conditions"][0].update(between=[7, 5, 13, 3]), "decimals have a point"),
+        (lambda c: c.update(id="Journal-4K"), "lower-case words and digits"),
         (
             lambda c: c["conditions"][0].update(independent=True, per={key: c["conditions"][0][key] for key in _SIDES}),
             "leave out per, or independent",

@@ -93,6 +93,11 @@ def test_what_chance_alone_would_produce_is_one_error_rate_a_tested_claim():
     assert found.discoveries == 2
 
 
+def test_a_claim_of_exactly_1_can_be_refuted_wrongly_on_either_side():
+    exactly = named("exactly", judged(claim(Region(1, 1)), rows(2)))
+    assert multiplicity(with_q_values([exactly])).by_chance == pytest.approx(0.05)
+
+
 def test_without_data_there_is_no_multiplicity():
     found = multiplicity(with_q_values([judged(claim(Region(1, 2)), rows(2, sizes=(4194304,)))]))
     assert (found.tested, found.decided, found.by_chance, found.conditions) == (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The end of a measuring run: what was measured is derived, and the table of claims is printed."""
+"""Before measuring, the claims are read; at its end, what was measured is derived, and their table is printed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from replay.cli.derive import derive_and_judge
+from replay.cli.main import main
 from replay.measure.job import Failure
 from support.rawtree import RawTree
 
@@ -114,3 +115,40 @@ def test_a_talk_without_claims_is_derived_too(tree, tmp_path, monkeypatch, capfd
     assert "journal-4k-seq-write" not in said
     assert "--against" not in said
     assert not (tree.directory.parent / "claims.json").exists()
+
+
+SITE = """\
+name: lab
+label: Lab
+limitation: Nothing runs here.
+cluster: {{ conf: {folder}/ceph.conf, client: client.replay, keyring: {folder}/keyring }}
+pools:
+  data: {{ name: replay }}
+allows: []
+"""
+
+
+def test_a_claim_that_cannot_be_judged_is_refused_before_its_first_block_registers_it(tmp_path, monkeypatch, capsys):
+    assert main(["init", str(tmp_path)]) == 0
+    monkeypatch.chdir(tmp_path)
+    for variable in ("REPLAY_CONFIG", "REPLAY_BENCHMARKS"):
+        monkeypatch.delenv(variable, raising=False)
+    for name, text in (("ceph.conf", "[global]\n"), ("keyring", ""), ("config/sites/lab.yaml", SITE)):
+        (tmp_path / name).write_text(text.format(folder=tmp_path))
+    assert main(["new", "claim", "rbd-journaling"]) == 0
+    claims = tmp_path / "config" / "claims.yaml"
+    written = claims.read_text()
+    plan = ["measure", "--site", "lab", "--dry-run", "--experiment", "rbd-journaling", "--scale", "smoke"]
+    for edit, said in (
+        (('"variant": "without-journal"', '"variant": "without-jurnal"'), "variant 'without-jurnal' is not one of"),
+        (("experiment: rbd-journaling", "experiment: rbd-jurnaling"), "there is no experiment 'rbd-jurnaling'"),
+    ):
+        claims.write_text(written.replace(*edit, 1))
+        capsys.readouterr()
+        assert main(plan) == 2
+        refused = capsys.readouterr()
+        assert "claims.yaml:" in refused.err and said in refused.err
+        assert "at scale smoke" not in refused.out
+    claims.write_text(written)
+    assert main(plan) == 0
+    assert "rbd-journaling at scale smoke: 1 block(s)" in capsys.readouterr().out

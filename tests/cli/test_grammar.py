@@ -162,6 +162,28 @@ def test_a_sandbox_of_a_fetched_release_is_started_without_the_hosts_ceph(tmp_pa
     assert capsys.readouterr().out == f"{level}\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("sandbox: author  # of the host's Ceph", "sandbox"),
+        ("sandbox: 'fetched'", "derive"),
+        ("client_release: reef", "derive"),
+        ("client_release: host", "client"),
+        ("label: sandbox", "client"),
+    ],
+)
+def test_a_site_needs_nothing_that_its_sandbox_or_release_brings(tmp_path, monkeypatch, line, level, capsys):
+    sites, folder = tmp_path / "config" / "sites", tmp_path / ".replay" / "sandbox" / "fetched"
+    for each in (sites, folder):
+        each.mkdir(parents=True)
+    (sites / "mine.yaml").write_text(f"name: mine\n{line}\n")
+    Sandbox(str(folder), str(folder), "18.2.7", SandboxOptions(release="18"), {}, phase="created").save()
+    monkeypatch.delenv("REPLAY_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(["--setup-level", "measure", "--site", "mine"]) == 0
+    assert capsys.readouterr().out == f"{level}\n"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_function_that_runs_a_command_exists(name):
     module, _, function = COMMANDS[name].run.partition(":")

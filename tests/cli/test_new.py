@@ -173,6 +173,18 @@ def test_a_slide_of_an_existing_talk_says_what_its_file_still_needs(project, cap
     assert (project / "slides" / "told" / "talk.yaml").read_text() == TALK
 
 
+def test_a_claim_that_is_younger_than_its_data_is_derived_before_its_slide_is_checked(project, capsys):
+    for each in ("experiment", "claim"):
+        assert main(["new", each, "queue-depth"]) == 0
+    aggregate = project / "benchmarks" / "trial" / "queue-depth" / "aggregate"
+    aggregate.mkdir(parents=True)
+    (aggregate / "ratio-throughput-write-rand-4096.csv").touch()
+    capsys.readouterr()
+    assert main(["new", "slide", "queue-depth"]) == 0
+    said = capsys.readouterr().out
+    assert "next: ./replay derive --data trial\n" in said and "measure" not in said
+
+
 # A tool --------------------------------------------------------------------------------------------------------------
 
 

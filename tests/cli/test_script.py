@@ -96,7 +96,7 @@ def test_a_question_and_a_mistake_install_nothing(checkout, words, status):
     [
         (["derive", "--data", "none"], "derive"),
         (["measure", "--site", "mine", "--dry-run"], "client"),
-        (["clean", "--site=sandbox"], "sandbox"),
+        (["clean", "--site=none"], "client"),
     ],
 )
 def test_the_needs_of_a_command_are_set_up_before_it_runs(checkout, words, level):

@@ -1,5 +1,6 @@
 import csv
 import json
+import math
 import shutil
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 from replay.base.stats import median, paired_log_ratio
 from replay.claims.data_set import derive_data_set
 from replay.claims.data_set import manifest as manifest_of
-from replay.derive.aggregates import _paired, _pairs, _ratios
+from replay.derive import aggregates
 from replay.derive.designs import Workload
 from replay.derive.entry import _chart
 from replay.derive.experiment import derive_experiment
@@ -100,24 +101,24 @@ def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
     assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", "1")}
 
 
-def test_a_pair_with_a_value_of_0_has_no_ratio_and_is_counted():
+def test_a_pair_with_a_value_of_0_or_a_lower_bound_has_no_ratio_and_is_counted(monkeypatch):
+    metric = {"metric": "m", "name": "m", "title": "M", "unit": "count", "ratio": True}
     design = SimpleNamespace(
         labels={"off": "Off", "on": "On"}, reference="off", ratio_direction="reference/variant", kind="long",
-        workload_factors=(), x_factor="x", public={},
+        workload_factors=(), x_factor="x", public={"metrics": [metric]},
     )  # fmt: skip
     runs = pd.DataFrame(
         [
             {"metric": "m", "workload": 0, "variant": variant, "x": 1, "block": block, "attempt": 1, "y": y}
-            for block, values in enumerate([(4.0, 2.0), (4.0, 0.0), (0.0, 2.0)])
+            for block, values in enumerate([(4.0, 2.0), (4.0, 0.0), (0.0, 2.0), (4.0, math.nan)])
             for variant, y in enumerate(values)
         ]
-    )
-    pairs = _pairs(runs, design)
-    assert pairs["y"].fillna(-1).tolist() == [2, -1, -1]
-    metric = {"metric": "m", "name": "m", "title": "M", "unit": "count"}
-    ratios = _ratios(pairs.dropna(subset="y"))
-    drawn = _paired(metric, Workload((), (1,), ("off", "on"), frozenset()), ratios, pairs, design)
-    assert (drawn.zero_pairs, drawn.n, drawn.runs["y"].tolist()) == (2, (1, 1), [2])
+    ).assign(least=17.0)
+    workload = Workload((), (1,), ("off", "on"), frozenset())
+    monkeypatch.setattr(aggregates, "_runs", lambda *_: runs)
+    monkeypatch.setattr(aggregates, "workloads_of", lambda *_: [workload])
+    _, drawn = aggregates.of_numbers(pd.DataFrame({"used": [True], "block": [1]}), design)
+    assert (drawn.zero_pairs, drawn.n, drawn.runs["y"].tolist()) == (3, (1, 1), [2])
     counted = pd.DataFrame(columns=["block", "point", "attempt", "limiter", "host", "ended_at"])
     charts = [_chart("", replace(drawn, zero_pairs=number), design, counted, []) for number in (2, 0)]
     assert [chart.get("zero_pairs", "not there") for chart in charts] == [2, "not there"]

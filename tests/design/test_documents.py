@@ -112,6 +112,13 @@ def test_a_file_that_is_not_yaml_is_an_error_with_its_line(tmp_path: Path, text:
     assert said in str(caught.value)
 
 
+def test_a_file_of_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "thing.yaml"
+    path.write_bytes("name: a\ntitle: Größe\n".encode("latin-1"))
+    with pytest.raises(ConfigurationError, match=r"thing\.yaml:2: is not UTF-8\n  next: save it as UTF-8"):
+        _load(path)
+
+
 def test_for_a_missing_file_an_existing_one_is_suggested(tmp_path: Path) -> None:
     (tmp_path / "sandbox.yaml").write_text("{}", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"did you mean 'sandbox'\?"):

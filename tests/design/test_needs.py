@@ -151,6 +151,24 @@ def refused(tmp_path, monkeypatch):
             "",
         ),
         (lambda raw: raw["factors"].pop("io_pattern"), "needs the factor `io_pattern`", "factors:", ""),
+        (
+            lambda raw: raw["factors"].update(io_size_bytes=["4K"]),
+            "factors.io_size_bytes: expected a whole number above 0, found '4K'",
+            "io_size_bytes:",
+            "without a unit",
+        ),
+        (
+            lambda raw: raw["factors"].update(io_size_bytes=[4096.5]),
+            "factors.io_size_bytes: expected a whole number above 0, found 4096.5",
+            "io_size_bytes:",
+            "without a unit",
+        ),
+        (
+            lambda raw: raw["variants"][0].update(levels={"rw_mix_read": -1}),
+            "variants.0.levels.rw_mix_read: expected a whole number of at least 0, found -1",
+            "rw_mix_read: -1",
+            "without a unit",
+        ),
     ],
 )
 def test_an_option_or_factor_unknown_to_the_protocol_is_refused_with_its_line(refused, change, said, line, hint):
@@ -159,6 +177,25 @@ def test_an_option_or_factor_unknown_to_the_protocol_is_refused_with_its_line(re
     assert is_named
     assert line in where
     assert hint in error.next_step
+
+
+@pytest.mark.parametrize(
+    ("io_type", "said"), [("randwrite", "says the pattern itself"), ("randwrit", "is not one of read")]
+)
+def test_a_pattern_is_said_once(refused, io_type, said):
+    error, is_named, where = refused(
+        "client-sweep", lambda raw: raw["factors"].update(io_type=[io_type], io_pattern=["rand"])
+    )
+    assert said in error.what and "write" in error.next_step
+    assert is_named and "io_type:" in where
+
+
+def test_a_pattern_that_fio_does_not_have_is_refused(refused):
+    error, _, where = refused(
+        "client-sweep", lambda raw: raw["factors"].update(io_type=["write"], io_pattern=["full-seq"])
+    )
+    assert "factors.io_pattern: 'full-seq' is not one of rand, seq" in error.what
+    assert "io_pattern:" in where
 
 
 @pytest.mark.parametrize("name", ["baseline", "layers"])

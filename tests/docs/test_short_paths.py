@@ -55,6 +55,12 @@ def test_the_tool_refuses_what_does_not_say_its_result(tool, text, status):
         tool.parse({"stdout": text}, status, LEVELS, names={"stdout": "mybench.stdout"})
 
 
+def test_a_run_that_ends_before_the_tools_clock_moves_is_repeated_with_more(tool):
+    with pytest.raises(OutputError) as caught:
+        tool.parse({"stdout": "16 operations in 0.00 s\n"}, 0, LEVELS)
+    assert caught.value.reason == "too_short"
+
+
 def test_the_colours_of_the_look_are_keys_of_a_talk():
     (colours,) = re.findall(r"```yaml\n(.*?)```", LOOK_PAGE, re.DOTALL)
     talk = re.findall(r"```yaml\n(.*?)```", EXPERIMENT_PAGE, re.DOTALL)[2]

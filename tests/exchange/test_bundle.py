@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from replay.cli.main import main
 from replay.evidence import durable
-from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, suspect
+from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, _names_here, suspect
 from support.foreign_results import job, report, write
 from support.hostile import at_most
 
@@ -212,6 +212,23 @@ def test_what_is_replaced_is_replaced_in_the_names_of_tables_as_well(tmp_path, b
     charts = json.loads(found["files"]["manifest.json"]["text"])["experiments"]["imported-fio"]["charts"]
     assert charts["iops-read-A server"]["path"] == "imported-fio/aggregate/iops-read-a-server.csv"
     assert {chart["path"] for chart in charts.values()} <= {*found["files"]}
+
+
+def test_a_name_in_the_data_sets_name_is_refused_until_it_is_replaced_there_as_well(tmp_path, benchmarks, capsys):
+    reports = write(tmp_path / "runs", {"1.json": report(job(rw="read", operations=20_000))})
+    assert main(["import", str(reports), "--data", "storage7-night"]) == 0
+    out = tmp_path / "night.bundle"
+    assert main(["bundle", "--data", "storage7-night", "--out", str(out)]) == 2
+    assert main(["bundle", "--data", "storage7-night", "--out", str(out), "--replace", "storage7=A server"]) == 0
+    assert "\n  a-server-night    (data_set)" in capsys.readouterr().out
+    assert opened(out)["data_set"] == "a-server-night"
+    assert "storage7" not in gzip.decompress(out.read_bytes()).decode()
+
+
+def test_a_machine_that_is_called_ceph_does_not_keep_its_name_from_leaving(monkeypatch):
+    monkeypatch.setattr("replay.exchange.bundle.socket.gethostname", lambda: "ceph")
+    monkeypatch.setattr("replay.exchange.bundle.getpass.getuser", lambda: "someone")
+    assert _names_here() == {"someone"}
 
 
 def test_two_tables_of_one_name_are_refused(tmp_path, benchmarks, capsys):

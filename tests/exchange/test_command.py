@@ -294,6 +294,22 @@ def test_a_difference_names_its_experiments_if_there_are_several():
     assert summary_lines(compare_sides((of("a", "0"), of("b", "1"))))[0] == "differs: direct: 0 in a, 1 in b (e, f)"
 
 
+def test_a_point_with_a_run_of_which_only_a_lower_bound_is_known_is_not_compared():
+    metric = replace(METRIC, name="latency-p99", column="latency_p99_seconds", unit="seconds", better="lower")
+
+    def of(name: str, *several: dict[str, float]):
+        measured = [replace(run, values=values) for run, values in zip(runs([1, 2, 3]), several, strict=True)]
+        return side(name, replace(experiment(measured), metrics={metric.name: metric}))
+
+    before = of("a", *({"latency_p99_seconds": value} for value in (1.0, 1.1, 1.2)))
+    after = of("b", {"latency_p99_seconds": 1.0}, {"latency_p99_seconds": 1.1}, {"latency_p99_at_least_seconds": 17.0})
+    outcome = compare_sides((before, after))
+    assert not outcome.comparisons
+    assert [gap.why for gap in outcome.not_compared] == [
+        "v: 1 point has a run of which only a lower bound of latency-p99 is known"
+    ]
+
+
 def test_what_rests_on_a_single_run_is_said():
     outcome = compare_sides((side("a", experiment(runs([1]))), side("b", experiment(runs([2])))))
     line = "n = 1: each ratio rests on a single run, which cannot say whether a difference is more than noise"
@@ -482,6 +498,23 @@ def test_points_that_cannot_be_the_same_are_not_compared(theirs, factors, why):
     outcome = compare_sides((first, side("b", experiment(theirs, factors=factors))))
     assert outcome.comparisons == ()
     assert [one.why for one in outcome.not_compared] == [why]
+
+
+def test_a_level_that_stands_for_something_else_in_another_import_is_not_compared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
+    for name, order in (("before", "12"), ("again", "12"), ("after", "21")):
+        files = {
+            f"{at}.json": report(job(rw="read", direct=of, nrfiles=of, size=f"{of}g", loops=of))
+            for at, of in enumerate(order)
+        }
+        assert main(["import", str(write(tmp_path / name, files)), "--data", name]) == 0
+    capsys.readouterr()
+    assert main(["compare", "before", "again"]) == 0
+    assert "import both together" not in capsys.readouterr().out
+    assert main(["compare", "before", "after"]) == 0
+    first, second = (f"direct={of}; loops={of}; nrfiles={of}; size={of}g" for of in "12")
+    why = f"configuration 01 is {first} in before, but {second} in the other data set: import both together"
+    assert why in capsys.readouterr().out
 
 
 def test_an_experiment_and_a_metric_on_one_side_only_are_not_compared():

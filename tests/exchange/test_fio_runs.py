@@ -114,6 +114,49 @@ def test_a_new_group_without_a_stonewall_ran_at_once():
     assert [(run.levels["jobs"], run.place) for run in runs] == [(2, "")]
 
 
+def of_clients(*jobs: dict) -> str:
+    """Return a report of fio's clients for jobs of `lasting`, each with its host."""
+    whole = json.loads(report())
+    return json.dumps({**{name: value for name, value in whole.items() if name != "jobs"}, "client_stats": jobs})
+
+
+@pytest.mark.parametrize("apart", [None, 0, 3_000, 60_000])
+def test_jobs_in_a_row_on_several_hosts_are_the_sums_of_the_hosts_whatever_their_clocks_say(apart):
+    jobs = [
+        lasting(
+            5, name=name, **({"stonewall": "1"} if group else {}),
+            **({} if apart is None else {"job_start": str(1000 + host * apart + group * 5100)}),
+        ) | {"groupid": group, "hostname": f"node{host}", "port": 8765}
+        for host in (0, 1)
+        for group, name in enumerate("ab")
+    ]  # fmt: skip
+    runs, reasons = found(of_clients(*jobs))
+    assert reasons == []
+    assert [(run.place, run.levels["jobs"]) for run in runs] == [("a", 2), ("b", 2)]
+
+
+def test_jobs_in_a_row_that_several_hosts_did_not_begin_together_have_no_sum():
+    jobs = [
+        lasting(seconds, name=name) | {"groupid": group, "hostname": f"node{host}"}
+        for host, seconds in enumerate((5, 8))
+        for group, name in enumerate("ab")
+    ]
+    runs, reasons = found(of_clients(*jobs))
+    assert [(run.place, run.levels["jobs"]) for run in runs] == [("a", 2)]
+    assert reasons == ["b: they ran at once for only a part of their time, so there is no sum"]
+
+
+@pytest.mark.parametrize("more", [{"startdelay": "2"}, {"name": "b"}])
+def test_clients_that_did_not_run_the_same_jobs_in_a_row_have_no_sum(more):
+    first = [lasting(5, name="a", startdelay="0") | {"hostname": "node0"}]
+    if "name" in more:
+        first.append(lasting(5, name="b", stonewall="1") | {"groupid": 1, "hostname": "node0"})
+    other = lasting(5, **{"name": "a", **more}) | {"hostname": "node1"}
+    runs, reasons = found(of_clients(*first, other))
+    assert runs == []
+    assert reasons == ["its clients differ in their jobs in a row or in startdelay, so it is unclear which ran at once"]
+
+
 # What is missing or contradicts --------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -287,6 +288,32 @@ def test_variants_need_one_folder_with_folders(tmp_path, benchmarks, capsys, con
     write(tmp_path / "mine", content)
     assert imported(tmp_path / "mine", "--data", "x", "--variants") == 2
     assert "--variants: there is no folder in it" in capsys.readouterr().err
+
+
+def test_without_folders_the_archives_in_one_folder_are_variants(tmp_path, benchmarks, capsys):
+    for name, rate in (("v17", 20_000), ("v18", 40_000)):
+        folder = write(tmp_path / name, sweep(rate))
+        shutil.make_archive(str(tmp_path / "releases" / name), "gztar", folder)
+    write(tmp_path / "releases", {"notes.txt": "hello"})
+    assert imported(tmp_path / "releases", "--data", "x", "--variants") == 0
+    printed = capsys.readouterr().out
+    assert "beside the variants, and not read: notes.txt" in printed
+    assert "2 of 2 points are in both folders" in printed
+
+
+def test_a_folder_may_be_called_like_a_document_of_the_evidence_or_have_bytes_for_a_name(tmp_path, benchmarks):
+    for name in ("attempt", os.fsdecode(b"f\xfcr")):
+        write(tmp_path / name, sweep(20_000))
+    assert imported(tmp_path / "attempt", tmp_path / os.fsdecode(b"f\xfcr"), "--data", "mine") == 0
+    table = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
+    assert {row["variant"] for row in table if row["used"] == "1"} == {"attempt-2", "f-xfcr"}
+
+
+def test_what_a_number_of_a_configuration_stands_for_is_printed(tmp_path, benchmarks, capsys):
+    write(tmp_path / "mine", {f"{at}.json": report(job(rw="read", direct=at, nrfiles=at, size=f"{at}g", loops=at))
+                              for at in "12"})  # fmt: skip
+    assert imported(tmp_path / "mine", "--data", "mine", "--dry-run") == 0
+    assert "    02: direct=2; loops=2; nrfiles=2; size=2g\n" in capsys.readouterr().out
 
 
 def test_what_a_person_should_know_is_printed_and_kept(tmp_path, benchmarks, capsys):

@@ -224,7 +224,7 @@ def test_the_figures_of_the_tables_are_those_of_the_csvs(report):
     ("without", "section", "line"),
     [
         ("site-loss", "What a lost site takes with it", "--experiment site-loss, or failover on a cluster that Replay"),
-        ("write-latency", "What a write pays", "What a write pays. replay measure --site mine --experiment write-lat"),
+        ("write-latency", "What a write pays", "What a write pays. replay measure --site mine --data mine --exp"),
         ("mirror-replay", "while nobody writes", "How fast several images catch up together."),
         ("replica-lag", "How far the copy was behind", "How far the copy is behind under a load."),
     ],
@@ -264,7 +264,7 @@ def test_a_data_set_without_mirroring_says_what_ran_out(benchmarks, tmp_path, ca
     ]
     assert "What baseline ran out of: nobody watched the machines of the cluster. Name prometheus" in text
     assert "1 verdict on other experiments: replay claims --data mine --measured" in text
-    assert "replay measure --site NAME --experiment write-latency" in text
+    assert "replay measure --site NAME --data mine --experiment write-latency" in text
     assert said.startswith("wrote ")
 
 

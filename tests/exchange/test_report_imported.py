@@ -140,5 +140,6 @@ def test_loads_that_differ_in_many_options_are_told_by_the_number_of_their_confi
         )
         for at in "12"
     }
-    _, said = told(write(tmp_path / "many", files))
+    page, said = told(write(tmp_path / "many", files))
     assert "reads 4K, configuration 02: 20,000" in said
+    assert "configuration 02: direct=2; loops=2; nrfiles=2; size=2g" in words_of(page)

@@ -252,8 +252,11 @@ def test_the_set_up_names_first_what_differs_besides_what_is_compared(tmp_path, 
         ({"rw": "randrw"}, ("random", "reads and writes")),
         ({"io_type": "read", "io_pattern": "rand"}, ("random", "reads")),
         ({"mode": "seq"}, ("sequential", "reads")),
-        ({"rw": "unstated"}, ("sequential", "operations")),
-        ({}, ("sequential", "operations")),
+        ({"mode": "rand"}, ("random", "reads")),
+        ({"mode": "read"}, ("", "reads")),
+        ({"mode": "write"}, ("", "writes")),
+        ({"rw": "unstated"}, ("", "operations")),
+        ({}, ("", "operations")),
     ],
 )
 def test_slides_say_what_the_operations_were(levels, kind):
@@ -267,6 +270,14 @@ def test_sizes_are_written_as_people_say_them(size, text):
 
 def test_without_runs_there_are_no_points():
     assert points_of({"rw": ["read"]}, []) == ()
+
+
+def test_an_order_that_nothing_states_is_not_told():
+    kinds = ("randread", "read", "unstated")
+    rows = [row for kind in kinds for row in runs([1, 2], rw=kind)]
+    assert [point.kind for point in points_of({"rw": kinds}, rows)] == [
+        "random reads", "sequential reads", "operations",
+    ]  # fmt: skip
 
 
 def test_points_whose_levels_differ_in_capitals_alone_have_names_of_their_own():

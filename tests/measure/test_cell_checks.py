@@ -143,6 +143,8 @@ def test_at_the_ceiling_the_running_tool_is_killed_and_everything_is_as_before(t
         run_tool(argv, timeout_seconds=patient(60), while_running=disturb)
     assert halted.value.reason == "tenant_latency"
     assert "osd.3 commits in 90 ms; the site allows 50 ms" in str(halted.value.error)
+    # At another rate, cells are other cells.
+    assert "a lower rate_bytes_per_second and another --data" in halted.value.error.next_step
     assert not isinstance(halted.value, Exception), "no `except Exception` on its way keeps it"
     assert signal.getsignal(signal.SIGUSR1) is before
     with pytest.raises(ProcessLookupError):

@@ -139,7 +139,8 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
 
 def test_the_open_attempt_of_a_run_that_holds_the_clusters_lock_is_left_alone(tmp_path, monkeypatch):
     @contextlib.contextmanager
-    def cluster_lock(*_, **__):
+    def cluster_lock(*_, data_set, **__):
+        assert data_set == "mine"  # the record of what a data set made has its lock
         raise RefusedError("another run uses this cluster")
         yield
 

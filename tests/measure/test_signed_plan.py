@@ -114,6 +114,13 @@ def test_a_plan_without_commands_says_so_below_its_list(monkeypatch: pytest.Monk
     assert list(_administrator(None, report))[-2:] == ["", "No command is needed."]
 
 
+def test_a_plan_with_nothing_to_undo_has_no_empty_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("replay.measure.run.commands_in", lambda report: ["apt-get install --yes iperf3"])
+    monkeypatch.setattr("replay.measure.run.undo_in", lambda report: [])
+    report = SimpleNamespace(findings=SimpleNamespace(items=[]))
+    assert list(_administrator(None, report))[-3:] == ["```sh", "apt-get install --yes iperf3", "```"]
+
+
 def test_a_signed_plan_is_measured_exactly(plan: Path) -> None:
     with plan.open("a") as file:
         file.write("Approved, M., 2026-11-23\n")

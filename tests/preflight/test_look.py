@@ -318,6 +318,13 @@ def test_a_site_is_written_with_limits_and_never_over_another(
     assert path.read_text() == before
 
 
+def test_a_site_with_a_name_of_one_letter_can_be_read_back(
+    configuration: Path, fake: Fake, confs: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, *confs, "--write-site", "x")
+    assert load_site("x", check_files=False).label == "Cluster x"
+
+
 def test_copies_are_those_of_images_that_this_cluster_writes() -> None:
     here = {"name": "theirs", **replaying(entries_behind_primary=0)}
     first = {"images": [{"name": "mine", "state": "up+stopped", "description": "local image is primary"}, here]}

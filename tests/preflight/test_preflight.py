@@ -123,6 +123,16 @@ def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_contain
     assert f"cephadm shell {there} -- ceph --name client.admin osd pool create replay 64" in inside
 
 
+def test_packages_that_this_machine_lacks_are_installed_on_no_other_one(write_site: WriteSite, tmp_path: Path) -> None:
+    site, findings = _load(write_site, tmp_path), Findings()
+    findings.add("pools", "refused", "no pool", commands=[admin_commands.initialise(site.primary, site.pools.data)])
+    findings.add("tools", "warning", "no iperf3", commands=[admin_commands.install("iperf3")])
+    report = preflight.Report(site, findings, [])
+    assert preflight.commands_in(report)[1:] == ["apt-get install --yes iperf3"]
+    assert preflight.commands_in(report, "plain") == ["rbd pool init replay"]
+    assert len(preflight.commands_in(report, "cephadm")) == 1
+
+
 def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
     write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -673,10 +683,12 @@ def test_the_peers_of_both_clusters_the_poll_age_in_use_and_the_distance_are_sai
     ("rows", "intervals"),
     [
         ([{"pool": "replay", "namespace": "-", "image": "-", "items": [{"interval": "5m"}]}], ["every 5m"]),
+        ([{"pool": "-", "namespace": "-", "image": "-", "items": [{"interval": "1h"}]}], ["only schedules by pool"]),
+        ([{"pool": "replay", "namespace": "theirs", "image": "-", "items": [{"interval": "1m"}]}], []),
         ([{"pool": "replay", "namespace": "-", "image": "tenant", "items": [{"interval": "1m"}]}], []),
         (None, []),
     ],
-    ids=["of the pool", "of one image", "none"],
+    ids=["of the pool", "of all pools", "of another namespace", "of one image", "none"],
 )
 def test_a_schedule_that_takes_snapshots_of_replays_images_as_well_is_named(
     write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any] | None, intervals: list[str]

@@ -58,7 +58,10 @@ def test_a_missing_program_is_named_with_who_needs_it_and_what_to_type(monkeypat
     host_checks.check_programs(every(), site(), findings)
     said = {item.text: item for item in findings.items}
     missing = said["iperf3 is not installed; needed by baseline"]
-    assert (missing.level, [one.text for one in missing.commands]) == ("warning", ["apt-get install iperf3"])
+    assert (missing.level, [one.text for one in missing.commands]) == (
+        "warning",
+        ["apt-get install --yes iperf3"],
+    )
     assert next(item for text, item in said.items() if text.startswith("rbd is not installed")).level == "refused"
     assert "this fio has no rbd engine: experiments that use it will fail" in said
 

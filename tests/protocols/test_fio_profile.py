@@ -216,7 +216,7 @@ def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
 @pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
 def test_a_number_that_is_not_a_share_is_refused(tmp_path, shares):
     factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
-    with pytest.raises(ConfigurationError, match="shares of the peak above 0"):
+    with pytest.raises(ConfigurationError, match="offered_share: expected a number above 0, found"):
         OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
 
 

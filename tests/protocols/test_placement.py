@@ -246,11 +246,13 @@ def test_as_many_copies_as_osds_are_refused_because_nothing_is_left_to_place(mak
         make(options=options)
 
 
-@pytest.mark.parametrize("affinity", [2, "0.5"])
-def test_an_affinity_that_is_no_number_up_to_one_is_refused(make, affinity):
+@pytest.mark.parametrize(
+    ("affinity", "said"), [(2, "2 is not a number between 0 and 1"), ("0.5", "expected a number of at least 0")]
+)
+def test_an_affinity_that_is_no_number_up_to_one_is_refused(make, affinity, said):
     scale = {"quick": {"blocks": 1, "target_seconds": 1}}
     factors = {"weights": ["equal"], "primary_affinity": [affinity]}
-    with pytest.raises(ConfigurationError, match=f"{affinity!r} is not a number between 0 and 1"):
+    with pytest.raises(ConfigurationError, match=said):
         make(factors=factors, scales=scale)
 
 

@@ -152,12 +152,15 @@ def test_a_new_sandbox_is_of_the_host_else_of_the_newest_release_that_is_here(tm
         record = Release(number, f"{number}.2.7", "a test", folder).to_json()
         (folder / "release.json").write_text(json.dumps(record))
     assert releases.usual_release() == "host"
-    monkeypatch.setattr(Programs, "find", lambda self, name: None if name == "ceph-mon" else "/x")
-    assert releases.usual_release() == "20"
+    for lacking in ("fio", "ceph-mon"):
+        monkeypatch.setattr(Programs, "find", lambda self, name, lacking=lacking: None if name == lacking else "/x")
+        assert releases.usual_release() == "20"
     said = []
     with pytest.raises(ConfigurationError, match="it lacks ceph-mon"):
         up(tmp_path / "sandbox", say=said.append)
-    assert said == [f"this host lacks programs of Ceph: using Ceph 20 (tentacle) of {tmp_path}"]
+    assert said == [
+        f"this host lacks programs of Ceph or of the benchmark tools: using Ceph 20 (tentacle) of {tmp_path}"
+    ]
     monkeypatch.setenv("REPLAY_RELEASES", str(tmp_path / "none"))
     assert releases.usual_release() == "host", "whose absence is then told"
 

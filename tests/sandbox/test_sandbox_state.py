@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from replay.base.errors import ConfigurationError
+from replay.base.programs import Programs
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import (
     Daemon,
+    Link,
     MirrorProcess,
     Sandbox,
     SandboxCluster,
@@ -23,7 +26,7 @@ from replay.cluster.sandbox_record import (
     default_directory,
     is_scratch,
 )
-from replay.sandbox import down, lifecycle, load, owns_fsid, up
+from replay.sandbox import down, lifecycle, load, owns_fsid, processes, up
 from replay.sandbox.tools import locked
 from support.commands import run_sandbox
 from support.patience import patient
@@ -99,12 +102,25 @@ def test_the_commands_that_errors_name_are_about_the_same_sandbox(tmp_path, monk
 
 
 def test_up_says_how_a_sandbox_with_a_name_is_measured(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(lifecycle, "up", lambda directory, **options: None)
+    monkeypatch.setattr(lifecycle, "up", lambda directory, **options: a_sandbox(tmp_path))
+    monkeypatch.setattr(Programs, "find", lambda self, name: Path("/usr/bin") / name)
     assert run_sandbox(["up", "--name", "author"]) == 0
     said = capsys.readouterr().out
-    assert "sandbox conf --name author" in said and "copy config/sites/sandbox.yaml" in said
+    assert "copy config/sites/sandbox.yaml" in said and "sandbox: author" in said
     assert run_sandbox(["up"]) == 0
     assert "config/sites" not in capsys.readouterr().out
+
+
+def test_up_prints_a_command_that_reaches_the_sandbox_through_its_line_and_can_be_typed(tmp_path, monkeypatch, capsys):
+    namespaces = {"left": "/proc/7/fd/3", "right": "/proc/7/fd/4"}
+    link = Link(7, "tun", "", namespaces, {}, 0.02, None, user_namespace="/proc/7/ns/user")
+    sandbox = a_sandbox(tmp_path / "My Sandbox", link=link)
+    monkeypatch.setattr(lifecycle, "up", lambda directory, **options: sandbox)
+    monkeypatch.setattr(Programs, "find", lambda self, name: Path("/usr/bin") / name)
+    assert run_sandbox(["up", "--directory", sandbox.directory]) == 0
+    entered = "nsenter --user=/proc/7/ns/user --preserve-credentials --net=/proc/7/fd/3 --"
+    conf = f"'{sandbox.directory}/left/ceph.conf'"
+    assert f"the sandbox is up: {entered} /usr/bin/ceph -c {conf} -s\n" in capsys.readouterr().out
 
 
 def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
@@ -113,6 +129,30 @@ def test_down_without_a_sandbox_is_not_an_error(tmp_path, capsys):
     assert run_sandbox(["down", "--directory", str(tmp_path / "none")]) == 0
     assert signal.getsignal(signal.SIGTERM) is before, "SIGTERM is like Ctrl-C only while the command runs"
     assert "no sandbox in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [up, down])
+def test_daemons_whose_files_somebody_removed_are_stopped(tmp_path, monkeypatch, command):
+    monkeypatch.setattr(lifecycle, "_create", lambda folder, options, say: None)
+    folder, daemon = tmp_path / "sandbox", tmp_path / "ceph-osd"
+    # A program that starts no other: for a moment, a shell's child would look like the shell itself.
+    daemon.symlink_to(Path(sys.executable).resolve())
+    argv = [str(daemon), "-ISc", "import time; time.sleep(3600)", "--conf", str(folder / "left" / "ceph.conf")]
+    process = processes.start(argv, output=tmp_path / "out", cwd=tmp_path)
+    while not Path(f"/proc/{process.pid}/cmdline").read_bytes():
+        time.sleep(0.001)  # the kernel is still laying out the new program
+    try:
+        command(folder)
+        assert not processes.is_alive(process)
+        assert not down(folder), "the second time there is nothing"
+    finally:
+        processes.stop([process], timeout_seconds=patient(5))
+
+
+def test_a_sandbox_is_kept_after_a_reboot_that_emptied_tmp(tmp_path):
+    sandbox = a_sandbox(tmp_path / "sandbox", run_dir="/tmp/replay-run-of-no-sandbox")
+    assert down(tmp_path / "sandbox", keep=True) is True
+    assert load(tmp_path / "sandbox") == sandbox
 
 
 @pytest.mark.parametrize("command", [up, down])

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
 
@@ -225,6 +225,26 @@ describe("a system that must stay as it is", () => {
     assert.deepEqual(system.setup().lines, [""], "the second time there is nothing to do");
   });
 
+  it("without root, nothing is fetched where there is any release", (t) => {
+    const system = ordinary(t, "exit 1");
+    system.write("checkout/.cache/releases/20/release.json", "{}");
+    const { status, out } = system.setup();
+    assert.equal(status, 0, out);
+    assert.doesNotMatch(out, /Ceph/);
+  });
+
+  it("without root, the deck is presented where Python can make no environment", (t) => {
+    const system = ordinary(t, "exit 1");
+    system.without("uv");
+    system.python("3.11.2", { venv: false });
+    const { status, lines, changes } = system.setup();
+    assert.equal(status, 3);
+    assert.deepEqual(changes, []);
+    assert.equal(lines.length, 2, lines.join("\n"));
+    assert.match(lines[1], /to measure, install uv, or ask an administrator to install python3\.11-venv/);
+    assert.equal(system.setup("--for", "derive").status, 1);
+  });
+
   it("without root, the deck is presented where Ceph's programs cannot be had", (t) => {
     const { status, out, error } = ordinary(t, "echo no archive of Debian; exit 1").setup();
     assert.equal(status, 3);
@@ -301,6 +321,19 @@ describe("a second run", () => {
     const { changes } = system.setup();
     assert.equal(changes.length, 1);
     assert.match(changes[0], /^uv sync --locked/);
+  });
+
+  it("makes the environment anew in a checkout that was moved", (t) => {
+    const system = new FakeSystem(t);
+    system.installCeph();
+    system.setup();
+    const moved = path.join(system.folder, "My Talks");
+    renameSync(system.checkout, moved);
+    system.checkout = moved;
+    const { changes } = system.setup();
+    assert.equal(changes.length, 1);
+    assert.match(changes[0], /^uv sync --locked/);
+    assert.deepEqual(system.setup().changes, []);
   });
 
   it("repairs an environment that lost its Python", (t) => {

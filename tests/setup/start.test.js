@@ -171,13 +171,19 @@ describe("npm start", () => {
     assert.ok(sitting.calls().includes("deck opened local tentacle"));
   });
 
-  it("leaves a sandbox alone that was up before", async (t) => {
-    const sitting = new Sitting(t);
-    sitting.program("sandbox-status", "exit 0");
-    sitting.program("sandbox-down", "");
-    assert.equal(await sitting.start("--once"), 0);
-    assert.ok(!sitting.calls().includes("sandbox-down"));
-  });
+  for (const [name, states, isTakenDown] of [
+    ["leaves a sandbox alone that ran before, also with a warning", ["ready", "ready"], false],
+    ["takes a sandbox down that it had to repair", ["ready", "stopped"], true],
+    ["takes a sandbox down that was not there before", [], true],
+  ])
+    it(name, async (t) => {
+      const sitting = new Sitting(t);
+      const status = { ok: false, daemons: states.map((state) => ({ state })) };
+      sitting.program("sandbox-status", `echo '${JSON.stringify(status)}'; exit 3`);
+      sitting.program("sandbox-down", "");
+      assert.equal(await sitting.start("--once"), 0);
+      assert.equal(sitting.calls().includes("sandbox-down"), isTakenDown);
+    });
 
   it("leaves the sandbox up when asked to", async (t) => {
     const sitting = new Sitting(t);

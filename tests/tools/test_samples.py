@@ -209,6 +209,11 @@ def test_windows_shorter_than_a_second_are_averaged_and_one_that_ends_late_count
     assert [value for _, _, value in series_of(log_iops_1=text)] == [150, 200]
 
 
+def test_times_of_the_wall_clock_count_from_the_start():
+    text = "".join(f"{1_700_000_000_300 + 1000 * place}, {value}, 0, 0, 0\n" for place, value in enumerate([100, 110]))
+    assert series_of(log_iops_1=text) == ((1.0, "operations_per_second", 100), (2.0, "operations_per_second", 110))
+
+
 def test_latencies_over_time_are_told_of_one_job_that_only_reads_or_only_writes():
     one = window_log([2_000_000])
     assert series_of(log_clat_1=one) == ((1.0, "latency_seconds", 0.002),)

@@ -339,6 +339,13 @@ export function RevealChartCsv(options = {}) {
       await Promise.all(chosen.map((slot) => slot.refresh()));
     },
 
+    /** Makes all charts again, with the options that the page gives now; resolves when those in sight are drawn. */
+    async remake() {
+      for (const slot of charts.values()) slot.drop();
+      sync();
+      await drawn(({ inSight }) => inSight);
+    },
+
     /** Sets the function that reads files from now on; null: the page's `fetch`. Reads nothing itself. */
     readWith(fetch) {
       reader = fetch ?? options.fetch ?? null;

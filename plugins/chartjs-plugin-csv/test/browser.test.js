@@ -189,7 +189,7 @@ inDeck(
         chartOptions: async (kind, src) => ({
           plugins: {
             csv: {
-              ...{ yUnit: "bytes_per_second", yTitle: kind + " " + src },
+              ...{ yUnit: "bytes_per_second", yTitle: (window.dataSet ?? kind) + " " + src },
               palette: [{ color: "rgb(1, 2, 3)", dash: [], pointStyle: "circle" }],
             },
           },
@@ -220,6 +220,12 @@ inDeck(
       return window.plugin.refresh();
     });
     assert.equal(await page.locator("figcaption").first().innerText(), "local, 1 series <i>");
+    const title = await page.evaluate(async () => {
+      await window.plugin.remake();
+      const [{ chart }] = window.plugin.charts.values();
+      return chart.scales.y.options.title.text;
+    });
+    assert.equal(title, "other /d/reference/a.csv", "the options are those of the data on show");
   },
 );
 

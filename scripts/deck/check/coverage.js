@@ -20,14 +20,19 @@ export function claimsSpoken({ slides, shipped, stated }) {
 }
 
 /** The claims that the talk says it discusses exist. */
-export function claimsStated({ shipped, stated }) {
+export function claimsStated({ shipped, stated, book }) {
   if (stated.claims === null || shipped.claims === null) return [];
   return stated.claims
     .filter((id) => !Object.hasOwn(shipped.claims.claims ?? {}, id))
     .map((id) => ({
       ...placeOfClaim(id, stated),
-      message: `claims.json of "${shipped.name}" has no claim "${id}"`,
+      message: `claims.json of "${shipped.name}" has no claim "${id}"${toDerive(id, book, shipped)}`,
     }));
+}
+
+/** What writes a claim into claims.json, if somebody has written it into config/claims.yaml since. */
+export function toDerive(id, book, { name }) {
+  return book.some((claim) => claim.id === id) ? `; write it with: ./replay derive --data ${name}` : "";
 }
 
 /** The chart that such a claim names is drawn. */

@@ -125,8 +125,8 @@ export function talkFacts({ slides }) {
 
 /**
  * A chart is of a kind that somebody draws, and each file that it names is one of its talk's own that can be read, or one that
- * the data set has, of an experiment that exists. If the data set does not exist yet, because nobody has measured it, only the
- * form of the address is checked.
+ * the data set has, of an experiment that exists. If the slide's own data set does not exist yet, because nobody has measured
+ * it, or one that the slide compares, only the form of the address is checked.
  * @param {{slides: object[], experiments: Set<string>, files: Map<string, string>, dataSets: Set<string>, shipped: object,
  *          kinds: string[], own: Map<string, object>}} talk
  */
@@ -139,7 +139,7 @@ export function charts(talk) {
         kind === undefined ? "a chart without data-chart, its kind" : whyNoKind(kind, talk.kinds),
         ...(src === undefined
           ? ["a chart without data-chart-src"]
-          : addressesOf({ src, element }).map((address) => whyNoFile(element, address, talk))),
+          : addressesOf({ src, element }).map((address) => whyNoFile(slide, element, address, talk))),
       ];
       return messages.filter(Boolean).map((message) => problemIn(slide, message, element.start));
     }),
@@ -147,7 +147,7 @@ export function charts(talk) {
 }
 
 /** Why a chart cannot be drawn from a file that it names; null if it can. */
-function whyNoFile(element, src, { experiments, files, dataSets, shipped, own }) {
+function whyNoFile(slide, element, src, { experiments, files, dataSets, shipped, own }) {
   if (isOwnName(src)) return ownModelOf(element.attributes, own, src).problem ?? null;
   const parts = partsOf(src);
   if (!parts)
@@ -156,9 +156,12 @@ function whyNoFile(element, src, { experiments, files, dataSets, shipped, own })
   if (!KEBAB.test(chart)) return `chart name "${chart}" is not of the form <metric>-<workload>`;
   if (experiment !== null && !experiments.has(experiment)) return `no experiment "${experiment}"`;
   if (dataSet === shipped.name && isAwaited(element, experiment, shipped)) return null;
-  if (dataSets.has(dataSet) && !files.has(src.replace(/^(?:\.\/)?benchmarks\//, "")))
-    return `data set "${dataSet}" has no ${src.split("/").slice(2).join("/")}`;
-  return null;
+  if (!dataSets.has(dataSet)) {
+    if (dataSet === shipped.name || slide.compares.includes(dataSet)) return null;
+    return `there is no data set "${dataSet}"; this slide is of ${shipped.name}`;
+  }
+  if (files.has(src.replace(/^(?:\.\/)?benchmarks\//, ""))) return null;
+  return `data set "${dataSet}" has no ${src.split("/").slice(2).join("/")}`;
 }
 
 function canvasesOf(slide) {

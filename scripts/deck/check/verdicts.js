@@ -3,9 +3,10 @@
 import { VERDICTS, parseWhen } from "../../../deck/text/verdict-text.js";
 import { placeOf, problemsWith, verdictGroups } from "../text/segments.js";
 import { problemIn } from "./chapters.js";
+import { toDerive } from "./coverage.js";
 
 /** `data-when` names a claim and verdicts that exist. */
-export function verdictTexts({ slides, shipped }) {
+export function verdictTexts({ slides, shipped, book }) {
   const claims = shipped.claims?.claims;
   return problemsWith(slides, "data-when", ({ "data-when": written }) => {
     const when = parseWhen(written);
@@ -15,7 +16,9 @@ export function verdictTexts({ slides, shipped }) {
     const isUnknown = claims && !Object.hasOwn(claims, when.claim);
     return [
       ...odd.map((verdict) => `data-when: no verdict "${verdict}"; there are ${VERDICTS.join(", ")}`),
-      ...(isUnknown ? [`data-when: there is no claim "${when.claim}"`] : []),
+      ...(isUnknown
+        ? [`data-when: there is no claim "${when.claim}"${toDerive(when.claim, book, shipped)}`]
+        : []),
     ];
   });
 }

@@ -190,13 +190,14 @@ def _equivalence(result: ConditionResult, interval: str) -> tuple[str, str]:
     region, values = result.condition.region, [math.log(value) for value in result.blocks.values()]
     confidence = 1 - (1 - EQUIVALENCE_CONFIDENCE) / result.condition.simultaneous
     narrow = statistics.exponentiate(statistics.mean_with_interval(values, confidence))
-    excluded = max(abs(result.low - 1), abs(result.high - 1))
+    # Rounded up, so that what is said to be excluded is.
+    excluded = f"{math.ceil(100 * max(abs(result.low - 1), abs(result.high - 1)))}%"
     if region.contains(narrow.low, narrow.high) and result.n >= EQUIVALENCE_BLOCKS:
         return HELD, f"{interval}: no difference beyond {region.text()} (two one-sided tests)"
     if result.n < EQUIVALENCE_BLOCKS:
         few = f"{result.n} of the {EQUIVALENCE_BLOCKS} blocks that a claim of no difference needs"
-        return INCONCLUSIVE, f"{interval}: {few}; a difference beyond {excluded:.0%} is excluded"
-    return INCONCLUSIVE, f"{interval}: only a difference beyond {excluded:.0%} is excluded"
+        return INCONCLUSIVE, f"{interval}: {few}; a difference beyond {excluded} is excluded"
+    return INCONCLUSIVE, f"{interval}: only a difference beyond {excluded} is excluded"
 
 
 def _holm(results: list[ConditionResult]) -> list[ConditionResult]:

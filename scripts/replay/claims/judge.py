@@ -105,8 +105,9 @@ def read_controls(data_set: Path) -> dict[str, Mapping[str, Any]]:
 
 
 # Many claims are tested at once: how many verdicts chance alone would produce, and what survives. Pure.
-# A p-value belongs to what a condition's data say, held or refuted. It is 0.05 if the condition's own interval touches
-# an edge of the region. Counts have none, because nothing about them is random.
+# A p-value belongs to what a condition's data say, held or refuted. It is 0.05 if the condition's 95 % interval (of no
+# difference, the 90 % one) touches an edge of the region, and 0.05 / k if that is one of k simultaneous ones. Counts
+# have none, because nothing about them is random.
 
 
 #: The rate of false discoveries with which q-values are compared.
@@ -187,5 +188,7 @@ def _p_value(result: ConditionResult) -> float:
 def _error(judgement: Judgement) -> float:
     """Return the probability of a wrong verdict on a claim whose truth is just beyond the edge of its region."""
     one_sided = (1 - statistics.CONFIDENCE) / 2
-    equivalence = any(result.condition.region.equivalence for result in judgement.results)
-    return 2 * one_sided if equivalence else one_sided
+    # What is claimed to be exactly 1 can be refuted on either side of it.
+    regions = [result.condition.region for result in judgement.results if isinstance(result.condition, Condition)]
+    twofold = any(region.equivalence or region.low == region.high for region in regions)
+    return 2 * one_sided if twofold else one_sided

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from replay.base.disk import size_text
 from replay.base.errors import ReplayError
+from replay.base.paths import config_directory
 from replay.base.programs import HOST, parse_release
 from replay.cli.grammar import (
     CLIENT,
@@ -57,10 +59,26 @@ _rtt, _rate, _size, _release = map(_option, (parse_rtt, parse_rate, parse_size, 
 
 
 def _level_of_site(options: argparse.Namespace) -> str:
-    """Return the level for a site: only the sandbox needs Ceph's daemons here, and a fetched release brings them."""
-    if options.site != "sandbox":
+    """Return the level for a site: only a sandbox needs Ceph's daemons here, and a fetched release brings programs."""
+    if _named_by(options.site, "client_release") not in (None, HOST):
+        return DERIVED
+    if (sandbox := _named_by(options.site, "sandbox")) is None:
         return CLIENT
-    return OWN_CLUSTER if _recorded_release() == HOST else DERIVED
+    return _level_of_daemons(sandbox)
+
+
+def _level_of_daemons(sandbox: str = "default") -> str:
+    return OWN_CLUSTER if _recorded_release(sandbox) == HOST else DERIVED
+
+
+def _named_by(site: str | None, key: str) -> str | None:
+    """Return what a site's file has under a key, None if it has none: nothing here reads YAML before the set-up."""
+    try:
+        text = (config_directory() / "sites" / f"{site}.yaml").read_text(encoding="utf-8")
+    except (ReplayError, OSError, ValueError):
+        return None  # which the command itself says better
+    found = re.search(rf"^{key}:\s*[\"']?([\w.-]+)", text, re.MULTILINE)
+    return found[1] if found else None
 
 
 def _recorded_release(name: str = "default", directory: str | None = None) -> str:
@@ -99,7 +117,7 @@ def _look(parser: Parser) -> None:
 def _level_of_look(options: argparse.Namespace) -> str:
     """Return the level for `look`: what the sandbox needs, or a client that comes with a fetched release."""
     if options.sandbox:
-        return _level_of_site(argparse.Namespace(site="sandbox"))
+        return _level_of_daemons()
     return CLIENT if options.client_release is None else DERIVED
 
 

@@ -102,7 +102,7 @@ def _import(parser: Parser) -> None:
     add_data(parser, required=True, help="the name of the new data set, a folder in benchmarks/")
     parser.add_argument("--label", metavar="TEXT", help="what charts call the data set (default: its name)")
     meaning = parser.add_mutually_exclusive_group()
-    meaning.add_argument("--variants", action="store_true", help="each folder in DIR is a variant")
+    meaning.add_argument("--variants", action="store_true", help="each folder (or else archive) in DIR is a variant")
     meaning.add_argument(
         "--repetitions", action="store_true", help="runs of a point are repetitions, whatever their names"
     )

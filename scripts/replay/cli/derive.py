@@ -22,6 +22,7 @@ from replay.base.progress import Part, Progress
 from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
 from replay.claims.descriptions import differences
+from replay.claims.load import load_book
 from replay.cli.data_commands import CLAIMS, DERIVE
 from replay.cli.grammar import Command
 from replay.derive.outliers import flagged_in
@@ -147,7 +148,13 @@ def measure(options: argparse.Namespace) -> int:
     """Run a campaign and report on it; return the exit status of the first part that failed. Raises ReplayError."""
     from replay.measure import command  # noqa: PLC0415 - deriving needs nothing that asks a cluster
 
-    return command.run(options, afterwards=derive_and_judge)
+    return command.run(options, beforehand=refuse_odd_claims, afterwards=derive_and_judge)
+
+
+def refuse_odd_claims(data_set: str) -> None:
+    """Raise ConfigurationError if a claim is wrong: its blocks register it, and once mended it would be exploratory."""
+    if claims_path().exists():
+        load_book(benchmarks_directory() / data_set)
 
 
 def derive_and_judge(data_set: str, experiments: list[str], status: int, failure: Failure | None = None) -> int:

@@ -256,6 +256,8 @@ def _slide(options: argparse.Namespace) -> Made:
     steps = []
     if not (benchmarks_directory() / data_set / f"{chart}.csv").exists():
         steps += measuring(experiment["name"], data_set)
+    else:  # the claim may be younger than the data
+        steps.append(replay_command("derive", "--data", data_set))
     if of_talk:
         steps += _to_add(of_talk, folder / "talk.yaml", options.name, claim["id"], data_set)
     else:

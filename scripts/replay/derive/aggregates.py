@@ -44,8 +44,8 @@ def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate
     metrics = [each for each in design.public["metrics"] if not any(map(each.get, ("series", "entity", "rows")))]
     runs = _runs(used, {metric["metric"] for metric in metrics}, workloads, design)
     points = points_of(runs)
-    runs = runs.dropna(subset="y")
     pairs = _pairs(runs, design)
+    runs = runs.dropna(subset="y")
     ratios = _ratios(pairs.dropna(subset="y"))
     runs, points, pairs, ratios = map(_by_metric_and_workload, (runs, points, pairs, ratios))
     for number, workload in enumerate(workloads):
@@ -113,7 +113,7 @@ def points_of(runs: pd.DataFrame) -> pd.DataFrame:
 def _pairs(runs: pd.DataFrame, design: CombinedDesign) -> pd.DataFrame:
     """Return each pair of a variant and the reference in one set: `over`, `under`, and `y`, the one by the other.
 
-    A rate of 0 is a failed run, and has no ratio: `y` is missing.
+    A rate of 0 is a failed run, and has no ratio, nor has a lower bound: `y` is missing.
     """
     reference = runs["variant"] == [*design.labels, None].index(design.reference)
     sides = ["metric", "workload", "x", "block"]

@@ -197,7 +197,7 @@ class Aggregate:
     - `wide`: for a shared axis, the medians or ratios with a row per series and a column per level; else None.
     - `n`: the smallest and the largest number of runs at a point; over time and of trials, in a series.
     - `is_ratio`: whether the points are paired ratios.
-    - `zero_pairs`: how many pairs have a value of 0, and so no ratio.
+    - `zero_pairs`: how many pairs have no ratio: a value is 0, or known only as a lower bound.
     - `column`: the column of tidy.csv whose values are drawn, or divided.
     - `x`: the label and unit of an axis that differs from the design's.
     - `level`: the level of the x factor, if the chart shows only one.

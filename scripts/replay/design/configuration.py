@@ -67,7 +67,10 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ConfigurationError("there is no such file", where=path, next_step=_similar_files(path)) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError("is not UTF-8", where=f"{path}:{line}", next_step="save it as UTF-8") from error
+    except OSError as error:
         raise ConfigurationError(f"cannot be read: {error}", where=path) from error
 
 

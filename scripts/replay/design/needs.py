@@ -25,17 +25,11 @@ REQUIRED: Any = object()
 WHOLE, NUMBER, TEXT, FLAG = "a whole number", "a number", "text", "true or false"
 
 
-@dataclass(frozen=True)
-class Option:
-    """A key of an experiment's `options`. `varies`: it can also be a factor, and each cell then uses its own level."""
+class Value:
+    """What an option or a level may be."""
 
-    name: str
     kind: str
-    unit: str
-    meaning: str
-    default: Any = REQUIRED
-    varies: bool = False
-    can_be_zero: bool = False
+    can_be_zero: bool
 
     @property
     def expected(self) -> str:
@@ -43,7 +37,7 @@ class Option:
         return f"{self.kind}{least}"
 
     def takes(self, value: Any) -> bool:
-        """Return whether a value is of this option's kind."""
+        """Return whether a value is of this kind."""
         if self.kind == FLAG or isinstance(value, bool):
             return self.kind == FLAG and isinstance(value, bool)
         if self.kind == TEXT:
@@ -54,10 +48,24 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Factor:
+class Option(Value):
+    """A key of an experiment's `options`. `varies`: it can also be a factor, and each cell then uses its own level."""
+
+    name: str
+    kind: str
+    unit: str
+    meaning: str
+    default: Any = REQUIRED
+    varies: bool = False
+    can_be_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Factor(Value):
     """A level of cells, from a factor or from their variant. `words`, if any, are the only allowed levels.
 
-    `of_variants`: it comes from variants alone, because it decides what is made for each of them.
+    Without words, levels are numbers of that `kind`, in the unit that the name ends in. `of_variants`: it comes from
+    variants alone, because it decides what is made for each of them.
     """
 
     name: str
@@ -65,6 +73,8 @@ class Factor:
     words: tuple[str | float, ...] = ()
     required: bool = False
     of_variants: bool = False
+    kind: str = WHOLE
+    can_be_zero: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,10 +202,17 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
             advice = f"{how} in each variant; it is missing in: {', '.join(without)}"
             refuse(f"{protocol} needs the factor `{factor.name}`: {factor.meaning}", "factors", next_step=advice)
         for path, level in levels_of.get(factor.name, ()):
+            place = ".".join(map(str, path))
             if factor.words and level not in factor.words:
                 words = [str(word) for word in factor.words]
                 what = f"{level!r} is not one of {', '.join(words)}"
-                refuse(f"{'.'.join(map(str, path))}: {what}", *path, next_step=did_you_mean(str(level), words))
+                refuse(f"{place}: {what}", *path, next_step=did_you_mean(str(level), words))
+            if not factor.words and not factor.takes(level):
+                advice = "write it without a unit, in full: 4096, not 4K; a decimal has a point: 0.5"
+                refuse(f"{place}: expected {factor.expected}, found {level!r}", *path, next_step=advice)
+            if factor.name == "io_type" and "io_pattern" in levels_of and str(level).startswith("rand"):
+                advice = f"leave out io_pattern, or write {str(level).removeprefix('rand')} with `io_pattern: [rand]`"
+                refuse(f"{place}: {level!r} says the pattern itself", *path, next_step=advice)
     link.check_link(configuration, levels_of, refuse)
 
 

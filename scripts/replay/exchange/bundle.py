@@ -31,7 +31,7 @@ FORMAT, FORMAT_VERSION = "replay-bundle", 1
 #: What a deck takes at the most, in bytes: packed, and unpacked (deck/data/bundle.js).
 LARGEST_PACKED, LARGEST = 16 * 2**20, 64 * 2**20
 #: Names that say nothing about a machine.
-_COMMON = {"root", "localhost", "runner", "user", ""}
+_COMMON = {"root", "localhost", "runner", "user", "ceph", ""}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -76,7 +76,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[s
         claims = json.loads(path.read_bytes())
         files["claims.json"] = json_text(redaction.document(claims, CLAIMS, "claims"))
         book = load_book(data_set).claims if claims_path().exists() else ()
-        versions = {claim.id: claim.digest for claim in book if claim.id in claims["claims"]}
+        versions = {redaction.text(claim.id, "claims"): claim.digest for claim in book if claim.id in claims["claims"]}
     for table in [*data_set.glob("answer.csv"), *sorted(data_set.glob("*/aggregate/*.csv"))]:
         name = table.relative_to(data_set).as_posix()
         if "/" in name:
@@ -93,7 +93,7 @@ def bundle_of(data_set: Path, redaction: Redaction, label: str | None) -> dict[s
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "made_by": f"replay {version()}",
-        "data_set": data_set.name,
+        "data_set": redaction.data_set(data_set.name),
         "claims": versions,
         "files": {name: {"sha256": sha256(text.encode()), "text": text} for name, text in files.items()},
     }
@@ -256,7 +256,7 @@ class Redaction:
             return None
         if isinstance(allowed, list):
             return {
-                self._text(str(key), where): self.document(item, allowed[0], f"{where}.{key}")
+                self.text(str(key), where): self.document(item, allowed[0], f"{where}.{key}")
                 for key, item in value.items()
                 if _fits(item, allowed[0])
             }
@@ -268,16 +268,24 @@ class Redaction:
 
     def table(self, rows: Sequence[Sequence[str]], where: str) -> list[list[str]]:
         """Return a table whose cells are numbers, empty, or texts that may leave."""
-        return [[cell if _is_number(cell) else self._text(cell, where) for cell in row] for row in rows]
+        return [[cell if _is_number(cell) else self.text(cell, where) for cell in row] for row in rows]
 
     def file(self, path: str, where: str) -> str:
-        """Return the path of a chart's table as it may leave; what replaces a text has only what a name may have."""
-        folder, name = path.removesuffix(".csv").split("/aggregate/")
-        for old, new in self._replace.items():
-            plain = _NOT_OF_FILES.sub("-", new.lower()).strip("-")
-            folder, name = (part.replace(old, plain).strip("-") for part in (folder, name))
+        """Return the path of a chart's table as it may leave."""
+        folder, name = map(self._plain, path.removesuffix(".csv").split("/aggregate/"))
         path = f"{folder}/aggregate/{name}.csv"
         return self._screened(path, where, re.sub(r"[/.]", " ", path))
+
+    def data_set(self, name: str) -> str:
+        """Return the data set's name as it may leave; a talk takes no bundle without one."""
+        name = self._plain(name) or "bundle"
+        return self._screened(name, "data_set", name)
+
+    def _plain(self, name: str) -> str:
+        """Return a name with its replacements, which have only what a name may have."""
+        for old, new in self._replace.items():
+            name = name.replace(old, _NOT_OF_FILES.sub("-", new.lower()).strip("-")).strip("-")
+        return name
 
     def _leaf(self, value: Any, form: str, where: str) -> Any:
         if value is None or isinstance(value, bool):
@@ -291,9 +299,10 @@ class Redaction:
             return self._noted(value, where) if _DATE.fullmatch(value) else None
         if form == FILE:
             return self.file(value, where) if _FILE.fullmatch(value) else None
-        return self._text(value, where)
+        return self.text(value, where)
 
-    def _text(self, text: str, where: str) -> str:
+    def text(self, text: str, where: str) -> str:
+        """Return a text with its replacements, and note it."""
         for old, new in self._replace.items():
             text = text.replace(old, new)
         return self._screened(text, where, text)

@@ -15,6 +15,7 @@ from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text
 from replay.base.terminal import waiting
 from replay.claims.evaluate import by_one_host
+from replay.derive.facts import lower_bound_of
 from replay.exchange.compare_page import page
 from replay.exchange.compare_text import (
     NONE,
@@ -137,10 +138,15 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
             if only := len(here.keys() - there.keys()):
                 missing.append(f"{variants[0]}: {only} {'points are' if only > 1 else 'point is'} only in {side}")
         for metric in _metrics(experiments):
+            # Without these runs, the others would look faster than all of them are.
+            bounded = [point for point in shared if any(_is_bounded(side[point], metric.column) for side in points)]
+            if bounded:
+                places = "1 point has" if len(bounded) == 1 else f"{len(bounded)} points have"
+                missing.append(f"{variants[0]}: {places} a run of which only a lower bound of {metric.name} is known")
             for point in shared:
                 runs = points[0][point], points[1][point]
                 values = tuple(_values(by_block, metric.column) for by_block in runs)
-                if all(values):
+                if point not in bounded and all(values):
                     estimated = _estimate(runs, values, apart)
                     comparisons.append(Comparison(*names, name, metric, variants, point, values, *estimated))
     for side, experiment, other in zip(names, experiments, reversed(experiments), strict=True):
@@ -162,6 +168,16 @@ def why_points_differ(names: tuple[str, str], experiments: tuple[Experiment, Exp
             if factor in other.factors and not set(levels) & set(other.levels(factor)):
                 theirs = ", ".join(other.levels(factor))
                 return f"{factor} is {', '.join(levels)} in {side}, but {theirs} in the other data set"
+    first, second = experiments
+    for factor in [name for name in first.words if name in second.words]:
+        for level in first.levels(factor):
+            # A number or a shortened text may stand for something else in another import.
+            meant = [experiment.words[factor].get(level) for experiment in experiments]
+            if None not in meant and meant[0] != meant[1] and level in second.levels(factor):
+                return (
+                    f"{factor} {level} is {meant[0]} in {names[0]}, but {meant[1]} in the other data set: "
+                    "import both together"
+                )
     return ""
 
 
@@ -196,6 +212,10 @@ def _rank(point: tuple[tuple[str, str], ...], experiment: Experiment) -> list[in
 
 def _values(runs: Mapping[int, TidyRun], column: str) -> dict[int, float]:
     return {block: run.values[column] for block, run in sorted(runs.items()) if column in run.values}
+
+
+def _is_bounded(runs: Mapping[int, TidyRun], column: str) -> bool:
+    return any(column not in run.values and lower_bound_of(column) in run.values for run in runs.values())
 
 
 def _estimate(

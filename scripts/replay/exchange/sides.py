@@ -17,6 +17,7 @@ from replay.base.tables import level_text
 from replay.claims.descriptions import DATAPACKAGE
 from replay.claims.descriptions import differences as derived_differences
 from replay.claims.tables import read_manifest
+from replay.derive.facts import lower_bound_of
 from replay.evidence.data_set import MANIFEST, experiments_in
 from replay.evidence.durable import sha256
 from replay.evidence.read import verify_packs
@@ -59,7 +60,8 @@ class Experiment:
 
     `machines` are pseudonyms of hosts by block, `factors` the levels of each factor in their order, `tidy_sha256` is
     the digest of its table. `options` are those of each variant that are not factors, as text. `notes` say what a
-    person should know about imported figures.
+    person should know about imported figures. `words` has, by factor and level, the text that an imported level stands
+    for, if that is another one.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Experiment:
     tidy_sha256: str
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -167,7 +170,8 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
     try:
         content = path.read_bytes()
         metrics = _metrics(entry["charts"].values())
-        columns = {*FURTHER_COLUMNS, *(metric.column for metric in metrics.values())}
+        drawn = [metric.column for metric in metrics.values()]
+        columns = {*FURTHER_COLUMNS, *drawn, *map(lower_bound_of, drawn)}
         runs = _runs(content.decode(), tuple(entry["factors"]), columns)
         variants = dict.fromkeys(run.variant for run in runs)
         designs = [json.loads(path.read_text()) for path in sorted((folder / name / "raw").glob("design-*.json"))]
@@ -182,6 +186,7 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             sha256(content),
             _options(entry, [*variants], designs),
             tuple(dict.fromkeys(note["note"] for design in designs for note in design.get("notes", ()))),
+            {factor: texts for design in designs for factor, texts in design.get("levels", {}).items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(

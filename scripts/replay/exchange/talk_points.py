@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from replay.base.tables import level_text, short_size_text
 from replay.derive.designs import level_name
 from replay.exchange.sides import NOT_STATED, Experiment, Metric, TidyRun, what_differs
+from replay.tools.base import UNSTATED
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
 SOURCE = "data"
@@ -175,14 +176,21 @@ def size_text(size: int) -> str:
 
 
 def kind_of(levels: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how the operations of a point follow each other, `random` or `sequential`, and what they are."""
-    text = next((str(levels[name]) for name in KIND_FACTORS[:-1] if name in levels), "")
+    """Return how the operations of a point follow each other, `random` or `sequential`, and what they are.
+
+    How is "" if nothing states it.
+    """
+    name = next((name for name in KIND_FACTORS[:-1] if name in levels), "")
+    text = str(levels.get(name, ""))
     if text in ("seq", "rand"):
         return {"seq": "sequential", "rand": "random"}[text], "reads"
     plain = text.removeprefix("rand")
-    kind = {"read": "reads", "write": "writes", "": "operations", "unstated": "operations"}
+    kind = {"read": "reads", "write": "writes", "": "operations", UNSTATED: "operations"}
     is_random = plain != text or levels.get("io_pattern") == "rand"
-    return "random" if is_random else "sequential", kind.get(plain, "reads and writes")
+    # `rados bench` writes objects, and does not print in which order it read them.
+    is_told = plain not in ("", UNSTATED) and name != "mode"
+    pattern = "random" if is_random else "sequential" if is_told else ""
+    return pattern, kind.get(plain, "reads and writes")
 
 
 # Points --------------------------------------------------------------------------------------------------------------
@@ -218,7 +226,7 @@ def points_of(factors: Mapping[str, Sequence[Any]], runs: Iterable[TidyRun]) -> 
 
 def _point(levels: Mapping[str, Any], varied: Sequence[str], *, has_both: bool) -> Point:
     pattern, kind = kind_of(levels)
-    kind = f"{pattern} {kind}" if has_both else kind
+    kind = f"{pattern} {kind}".strip() if has_both else kind
     size = next((levels[name] for name in SIZES if isinstance(levels.get(name), int)), None)
     told = {*KIND_FACTORS, *SIZES, *(() if kind.endswith("reads and writes") else ("rw_mix_read",))}
     more = [said(name, levels[name], str(levels[name])) for name in varied if name not in told]

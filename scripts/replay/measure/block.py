@@ -35,7 +35,8 @@ def measure(job: Job, progress: Progress) -> Path:
     progress.doing("looking for what an interrupted run left behind", design.title_of_block(job.block))
     with naming_absent_daemons(site), open_bench(site, plan.data_set, progress.line) as bench:
         make_ready(plan, design, bench, raw, progress)
-        with ClusterLock(site, bench.session, bench.ledger, say=progress.line) as lock, Guard(bench) as guard:
+        lock = ClusterLock(site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line)
+        with lock, Guard(bench) as guard:
             guard.watch.also += [stop_switch(site, bench.session), lock.renew_when_due]
             # Behind the lock: an open attempt may be that of the run that holds it.
             for sentence in recover(raw):

@@ -1,6 +1,6 @@
 """`replay measure`: plans a campaign, prints what it will do, runs it through Snakemake, and reports the results.
 
-The caller says what follows a campaign, such as deriving its tables.
+The caller says what precedes a campaign, such as reading the claims, and what follows it, such as deriving its tables.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ from replay.sandbox.daemons import naming_absent_daemons
 def run(
     options: argparse.Namespace,
     *,
+    beforehand: Callable[[str], None] = lambda data_set: None,
     afterwards: Callable[[str, list[str], int, Failure | None], int] = lambda *given: given[2],
 ) -> int:
     """Run a campaign. Returns 0, 130 if interrupted, or the exit status of the part that failed; raises ReplayError.
 
-    `afterwards` is called with the data set, the experiments, the exit status of measuring and why it failed, and
-    returns the exit status of all.
+    `beforehand` is called with the data set, and raises ReplayError to end all before anything runs. `afterwards` is
+    called with the data set, the experiments, the exit status of measuring and why it failed, and returns the exit
+    status of all.
     """
     profile = profile_folder(options.profile) if options.profile else None
     with waiting("planning"):
         asked = chosen(options)
+        beforehand(asked.plan.data_set)
     if options.plan_only:
         with waiting(f"inspecting {asked.site.label}"):
             return write_plan(asked)

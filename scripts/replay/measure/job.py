@@ -157,7 +157,7 @@ def stopped(site: Site, stop: Stop) -> RunStoppedError:
         "lock_lost": "when the other run has ended, run measure again",
         "line_lost": f"run {up_command(site)}, then measure again",
         "second_silent": "when its monitors answer again, run measure again",
-    }.get(stop.reason, "run measure again at a quieter hour, or lower rate_bytes_per_second")
+    }.get(stop.reason, "run measure again at a quieter hour, or with a lower rate_bytes_per_second and another --data")
     return RunStoppedError(
         stop.detail, where=f"site {site.name}, {stop.reason}", next_step=f"finished sets are kept; {then}"
     )

@@ -255,7 +255,8 @@ def _administrator(site: Site, report: Report) -> Iterator[str]:
         return
     yield from ("", "These commands make what is missing, and change nothing that exists:")
     yield from ("", "```sh", *commands, "```")
-    yield from ("", "These remove by name what they made, in this order:", "", "```sh", *undo_in(report), "```")
+    if undo := undo_in(report):
+        yield from ("", "These remove by name what they made, in this order:", "", "```sh", *undo, "```")
 
 
 def _commands(site: Site, designs: Iterable[Design]) -> Iterator[str]:

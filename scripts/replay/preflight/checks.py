@@ -248,7 +248,7 @@ def largest_skew(answer: Mapping[str, Any]) -> tuple[str, float] | None:
 def check_bindings(session: MonitorSession, findings: Findings) -> None:
     if session.transport != "rados":
         text = "python3-rados is missing: each query of the cluster costs a third of a second of this machine's CPU"
-        findings.add("tools", "warning", text, commands=[AdminCommand("apt-get install python3-rados")])
+        findings.add("tools", "warning", text, commands=[admin_commands.install("python3-rados")])
 
 
 def check_stop_switch(site: Site, session: MonitorSession, findings: Findings) -> None:

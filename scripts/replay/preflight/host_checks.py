@@ -11,7 +11,7 @@ from typing import Any
 from replay.base.clock import Costs
 from replay.base.errors import ReplayError
 from replay.base.programs import Programs
-from replay.cluster.admin_commands import AdminCommand
+from replay.cluster.admin_commands import install
 from replay.cluster.fio_clients import ask_versions, check_versions, versions_here
 from replay.cluster.hosts import CPU, HostSampler
 from replay.cluster.prometheus import PrometheusClient, PrometheusError, Series
@@ -69,12 +69,7 @@ def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, finding
         if programs.find(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
             text = f"{program} is not installed" + (f"; needed by {', '.join(names)}" if names else "")
-            findings.add(
-                "tools",
-                level,
-                text,
-                commands=[AdminCommand(f"apt-get install {package_of.get(program, 'ceph-common')}")],
-            )
+            findings.add("tools", level, text, commands=[install(package_of.get(program, "ceph-common"))])
     if "fio" in wanted and programs.find("fio") and not _fio_has_rbd(programs):
         findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")
     findings.add("tools", "ok", f"checked: {', '.join(sorted(wanted))}")

@@ -94,10 +94,15 @@ def _check_schedule(site: Site, findings: Findings) -> None:
         rows = site.primary.json("rbd", *asked, timeout_seconds=TIMEOUT_SECONDS)
     except CephCommandError:  # nothing is printed where there is no schedule, or this user may not see it
         return
-    if intervals := [item["interval"] for row in rows if row["image"] in ("-", "") for item in row["items"]]:
+    places = {"-", "", site.pools.data.namespace}
+    covering = [row for row in rows if row["image"] in ("-", "") and row["namespace"] in places]
+    if intervals := [item["interval"] for row in covering for item in row["items"]]:
+        advice = "name a pool without one"
+        if any(row["pool"] in ("-", "") for row in covering):
+            advice = "only schedules by pool, instead of one for all, leave it out"
         text = (
             f"the cluster takes mirror snapshots of all images of pool {site.pools.data.name} by its own schedule "
-            f"(every {', '.join(intervals)}), beside those that Replay takes and counts: name a pool without one"
+            f"(every {', '.join(intervals)}), beside those that Replay takes and counts: {advice}"
         )
         findings.add("mirroring", "warning", text)
 

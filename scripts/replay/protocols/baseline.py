@@ -29,6 +29,7 @@ from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.tool import (
     ENGINE,
     FIO_FILE_OPTION,
+    FIO_TYPES,
     IO_SIZE,
     ByLevel,
     hidden,
@@ -167,7 +168,7 @@ class BaselineProtocol(Protocol):
         tools=("baseline",),
         factors=(
             Factor("resource", "what is measured", words=(MEDIA, NETWORK), required=True),
-            Factor("io_type", "what operations do, as fio names it; only media have one"),
+            Factor("io_type", "what operations do, as fio names it; only media have one", words=FIO_TYPES),
             IO_SIZE,
             Factor("io_depth", "operations in flight; of the network, parallel streams", required=True),
         ),

@@ -17,7 +17,7 @@ from replay.cluster.mirroring import wait_until_rested
 from replay.cluster.running import Background
 from replay.cluster.site import Site
 from replay.design.design import Cell, Design
-from replay.design.needs import Factor, Needs
+from replay.design.needs import NUMBER, Factor, Needs
 from replay.design.sizing import UNASKED, Terms, Write
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.bench import await_done
@@ -197,7 +197,7 @@ class MirrorLagProtocol(Protocol):
     needs = Needs(
         tools=("mirror-lag",),
         factors=(
-            Factor("writes_per_second", "how many writes the client requests each second", required=True),
+            Factor("writes_per_second", "how many writes the client requests each second", required=True, kind=NUMBER),
             MODE_FACTOR,
             INTERVAL,
             POLL_AGE_FACTOR,

@@ -13,7 +13,7 @@ from typing import Any
 from replay.base.errors import cleaning_up
 from replay.cluster.site import missing
 from replay.design.design import Cell, CellSet, Skip, Variant, canonical_json
-from replay.design.needs import Factor, Needs
+from replay.design.needs import NUMBER, Factor, Needs
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.measure.protocol import Protocol
@@ -102,7 +102,7 @@ class OfferedRate(FioProfile):
     needs = replace(
         FioProfile.needs,
         factors=(
-            Factor("offered_share", "the offered rate as a share of the peak, above 0", required=True),
+            Factor("offered_share", "the offered rate as a share of the peak, above 0", required=True, kind=NUMBER),
             CLIENTS,
             *FIO_FACTORS,
         ),
@@ -135,11 +135,6 @@ class OfferedRate(FioProfile):
         rates = ",".join(str(rate) for rate in self.driver.rates(cell).values())
         paced = {"rate_iops": rates, "rate_process": "poisson"}
         return {**options, "io_depth": self.option("rate_io_depth"), "fio_options": paced}
-
-    def check(self) -> None:
-        shares = [cell.levels["offered_share"] for cell_set in self.design.sets for cell in cell_set.cells]
-        if any(not isinstance(share, int | float) or share <= 0 for share in shares):
-            self.refuse("offered_rate needs the factor `offered_share`: shares of the peak above 0")
 
 
 def peak_key(cell: Cell) -> str:

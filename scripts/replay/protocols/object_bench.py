@@ -320,7 +320,7 @@ class LayerByLayer(Protocol):
                 of_variants=True,
             ),
             Factor("io_type", "what operations do", words=("read", "write"), required=True),
-            replace(IO_PATTERN, words=("rand",), meaning="where operations go", required=True),
+            replace(IO_PATTERN, words=("rand",), required=True),
             IO_SIZE,
             Factor("io_depth", "operations in flight", required=True),
         ),

@@ -22,7 +22,7 @@ from replay.cluster.placement_groups import (
 )
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell, CellSet
-from replay.design.needs import WHOLE, Factor, Needs, Option
+from replay.design.needs import NUMBER, WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning
@@ -212,9 +212,13 @@ class PlacementProtocol(Protocol):
             replace(_MODE, words=("write", "rand")),
             *_OTHERS,
             Factor("weights", "unequal: the last OSD has twice the weight of the others", words=tuple(WEIGHTS)),
-            Factor("primary_affinity", "the primary affinity of the last OSD, 0 to 1"),
-            Factor("message_size_cap_bytes", "bytes of clients' messages that each OSD takes in at a time"),
-            Factor("last_osd_message_cap", "clients' messages that the last OSD takes in at a time"),
+            Factor("primary_affinity", "the primary affinity of the last OSD, 0 to 1", kind=NUMBER, can_be_zero=True),
+            Factor(
+                "message_size_cap_bytes",
+                "bytes of clients' messages that each OSD takes in at a time",
+                can_be_zero=True,
+            ),
+            Factor("last_osd_message_cap", "clients' messages that the last OSD takes in at a time", can_be_zero=True),
         ),
         options=(
             *RADOS_OPTIONS,
@@ -245,10 +249,9 @@ class PlacementProtocol(Protocol):
         return f"{metrics['bytes_per_second'] / 2**20:,.1f} MiB/s, {metrics['last_osd_primaries']:.0f} primaries"
 
     def check(self) -> None:
-        """Refuse an affinity that is no number from 0 to 1."""
+        """Refuse an affinity above 1."""
         for cell in (cell for cell_set in self.design.sets for cell in cell_set.cells):
-            affinity = cell.levels.get("primary_affinity", 0)
-            if not isinstance(affinity, int | float) or not 0 <= affinity <= 1:
+            if (affinity := cell.levels.get("primary_affinity", 0)) > 1:
                 self.refuse(f"primary_affinity: {affinity!r} is not a number between 0 and 1")
 
 

@@ -131,7 +131,11 @@ class WriteLatencyProtocol(SnapshotsAfterRamp):
             ),
             INTERVAL,
             POLL_AGE_FACTOR,
-            Factor("cell_seconds", "how long a variant's cells last, where the scale's target is too short for them"),
+            Factor(
+                "cell_seconds",
+                "how long a variant's cells last, where the scale's target is too short for them",
+                kind=NUMBER,
+            ),
             *FIO_FACTORS,
         ),
         options=(

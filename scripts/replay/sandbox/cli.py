@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import json
+import shlex
 import signal
 import time
 from collections.abc import Mapping
@@ -128,7 +129,7 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         if not options.quiet:
             print(f"{time.monotonic() - began:5.1f} s  {line}", flush=True)
 
-    lifecycle.up(
+    sandbox = lifecycle.up(
         directory,
         say=say,
         left_osds=options.left_osds,
@@ -141,7 +142,9 @@ def _up(options: argparse.Namespace, directory: Path) -> int:
         link_rate_bytes_per_second=options.rate,
         stretch=options.stretch,
     )
-    say(f"the sandbox is up: ceph -c $({state.sandbox_command('conf', directory)}) -s")
+    # As it can be typed: with the sandbox's own Ceph, and in the network of the site.
+    ask = sandbox.layout.programs_at("left").command(["ceph", "-c", sandbox.clusters["left"].conf, "-s"])
+    say(f"the sandbox is up: {shlex.join(ask)}")
     if options.directory is None and options.name != "default":
         say(f"to measure it, copy config/sites/sandbox.yaml, with a name of its own and sandbox: {options.name}")
     return 0

@@ -42,7 +42,8 @@ def remove(folder: Path, run: Path | None = None) -> None:
 def remove_run_files(folder: Path) -> None:
     """Remove the pid files and sockets of a stopped sandbox, but not its data."""
     if run := recorded_run_directory(folder):
-        for leftover in list(run.iterdir()):
+        # Nothing, if a reboot has emptied /tmp.
+        for leftover in list(run.glob("*")):
             leftover.unlink()
 
 
@@ -90,15 +91,17 @@ def down(directory: Path | str | None = None, *, keep: bool = False, say: Say = 
     Order: rbd-mirror, OSDs, managers, monitors. Raises SandboxError if the directory is not a sandbox's.
     """
     folder = _folder(directory)
-    if not folder.exists():
+    if not folder.exists() and not any(processes.of_sandbox(folder)):
         return False
     with locked(folder, say=say):
-        if not _is_ours(folder):
+        has_files = _is_ours(folder)
+        if not has_files and not any(processes.of_sandbox(folder)):
             return False
         processes.stop_all(folder)
+        keep = keep and has_files
         if keep:
             remove_run_files(folder)
-        else:
+        elif has_files:
             remove(folder)
     # The ledger of a cluster that is gone cannot be cleaned, so an interrupted run's caps on its OSDs are removed here.
     remove_empty_groups(find_hierarchy())
@@ -143,6 +146,8 @@ def _is_before_the_record(entry: Path) -> bool:
 def _find(folder: Path, say: Say, asked: dict[str, Any], image: str | None) -> Sandbox | None:
     """Return an existing sandbox if it can be used; else remove its remains, say so, and return None."""
     if not _is_ours(folder):
+        # Somebody removed the files of a sandbox whose daemons still run.
+        processes.stop_all(folder)
         return None
     reason = ""
     try:
@@ -167,7 +172,8 @@ def _usual_options(asked: dict[str, Any], say: Say) -> SandboxOptions:
     shape = {"stretch": True, "left_osds": 4, "right_osds": 0} if asked.get("stretch") else {}
     usual = SandboxOptions(release=releases.usual_release(), **shape)
     if usual.release != HOST and asked.get("release") is None:
-        say(f"this host lacks programs of Ceph: using Ceph {title_of(int(usual.release))} of {releases_directory()}")
+        using = f"using Ceph {title_of(int(usual.release))} of {releases_directory()}"
+        say(f"this host lacks programs of Ceph or of the benchmark tools: {using}")
     return usual
 
 

@@ -29,6 +29,7 @@ from replay.cluster.sandbox_options import GIB, SandboxOptions
 from replay.cluster.sandbox_record import SandboxError, all_sandboxes, sandbox_command
 from replay.sandbox.release_sources import ReleaseSource, source_of, trim
 from replay.sandbox.tools import Say, columns, locked, run
+from replay.tools import programs as tool_programs
 
 PACKAGE_OF_PROGRAM = {
     "ceph-mon": "ceph-mon",
@@ -60,8 +61,12 @@ def check_programs(options: SandboxOptions) -> None:
 
 
 def usual_release() -> str:
-    """Return the release of a new sandbox for which none is named: the host's, else the newest one that is here."""
-    if all(HOST_PROGRAMS.find(name) for name in PACKAGE_OF_PROGRAM):
+    """Return the release of a new sandbox for which none is named: the host's, else the newest one that is here.
+
+    Clients have their programs from where the sandbox has its own, so the host has to have the benchmark tools, too.
+    """
+    tools = [program.name for program in tool_programs.programs() if program.name in OF_RELEASE]
+    if all(HOST_PROGRAMS.find(name) for name in (*PACKAGE_OF_PROGRAM, *tools)):
         return HOST
     known = known_releases()
     return str(known[-1].number) if known else HOST

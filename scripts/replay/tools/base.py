@@ -29,7 +29,8 @@ class OutputError(ReplayError):
     In JSON it names the key instead of the line. A problem of a whole file, such as a missing file or a killed tool,
     has neither.
 
-    `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost` or `incomplete`.
+    `reason` is a reason of invalidity: `unparsable`, `failed`, `client_lost`, `incomplete`, or `too_short` if the run
+    ended before the tool's clock moved.
     """
 
     def __init__(self, what: str, *, file: str, line: int | None = None, reason: str = "unparsable") -> None:

@@ -186,6 +186,8 @@ OVERLAP_MILLISECONDS = 250
 _LINE = re.compile(r"(\d{1,18}), (\d{1,18}), ([012]), (\d{1,18})(?:, (?:\d{1,18}|0x[0-9a-f]{1,16})){0,3}", re.ASCII)
 #: A window may end a little after its second.
 _LATE_MILLISECONDS = 50
+#: A time beyond three years is that of the wall clock (`log_unix_epoch`), and not since the start of the run.
+_LONGEST_SECONDS = 100_000_000
 #: By the ending of a log's name: the metric of its values, and how many of its units make a base unit.
 LOGS = {
     "iops": ("operations_per_second", 1.0), "bw": ("bytes_per_second", 1 / 1024), "clat": ("latency_seconds", 1e9),
@@ -251,6 +253,8 @@ def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:
             second = math.ceil((milliseconds - _LATE_MILLISECONDS) / 1000)
             windows.setdefault(second, {}).setdefault(direction, []).append(value / units)
         logs.setdefault(metric, []).append(windows)
+    first = min((second for several in logs.values() for windows in several for second in windows), default=0)
+    origin = first - 1 if first > _LONGEST_SECONDS else 0
     series = []
     for metric, several in logs.items():
         directions = {direction for windows in several for values in windows.values() for direction in values}
@@ -258,5 +262,5 @@ def series_of_logs(run: Run) -> tuple[tuple[float, str, float], ...]:
             continue
         for second in sorted(set.intersection(*(set(windows) for windows in several))):
             means = [math.fsum(values) / len(values) for windows in several for values in windows[second].values()]
-            series.append((float(second), metric, math.fsum(means)))
+            series.append((float(second - origin), metric, math.fsum(means)))
     return tuple(series)

@@ -155,6 +155,24 @@ test("a table follows changes of its file", async () => {
   await page.close();
 });
 
+test("a table gives its place back to charts that are not made yet, and keeps no figures of other data", async () => {
+  const page = await open("&explore", "tools-panels", { viewport: { width: 390, height: 844 } });
+  const control = page.locator('#tools-panels [data-control="table"]');
+  await control.press("Space");
+  await page.waitForSelector("#tools-panels .chart-table-view table");
+  // On a phone the table leaves its charts no place in which they could be made for the other data.
+  await page.evaluate(() => window.replay.stage.update(null));
+  assert.equal(await page.locator("#tools-panels .chart-table-view").count(), 0);
+  assert.equal(await control.getAttribute("aria-pressed"), "false");
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("#tools-panels canvas")].every(
+      (canvas) => window.replay.charts.charts.get(canvas).model,
+    ),
+  );
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("R changes all panels to absolute values, with the line to which ratios refer, and says so", async () => {
   const page = await open("", "tools-panels");
   const measure = () =>

@@ -175,6 +175,29 @@ test("a chart that the awaited data set lacks shows its stand-in, and switches w
   await page.close();
 });
 
+test("a chart keeps the talk's colours, on the talk's page, where the system's replace those of pages", async () => {
+  const page = await deck.openDeck("?data=fixture", { forcedColors: "active" });
+  await goTo(page, "throughput-write-seq");
+  const [ink, paper, ground] = await page.evaluate(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    const colorOf = (token) => {
+      canvas.style.color = `var(${token})`;
+      return getComputedStyle(canvas).color;
+    };
+    return [colorOf("--ink"), colorOf("--page"), getComputedStyle(canvas).backgroundColor];
+  });
+  assert.notEqual(ink, paper, "a name would be lost in what is drawn behind it");
+  assert.equal(ground, paper);
+  await goTo(page, "journal-ratio");
+  const [free, other] = await page.evaluate(() => {
+    const canvas = document.querySelector("#journal-ratio canvas");
+    const { color } = window.replay.charts.charts.get(canvas).settings.scales.y.grid;
+    return [1, 2].map((value) => color({ tick: { value } }));
+  });
+  assert.notEqual(free, other, "the line at 1 would be one of many");
+  await page.close();
+});
+
 test("charts take the colours of the page when the system turns dark", async () => {
   const page = await deck.openDeck("?data=fixture", { colorScheme: "light" });
   await goTo(page, "throughput-write-seq");

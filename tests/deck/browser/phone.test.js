@@ -53,6 +53,28 @@ test("a phone shows slides to scroll through, none of them wider than the screen
   assert.deepEqual(page.complaints, []);
 });
 
+test("a notice covers less than half of the smallest phone, and not the end of the last slide", async () => {
+  const one = await deck.openDeck("?data=fixture&explore&cut=7", {
+    ...PHONE,
+    ...SMALLEST,
+    hash: "#/journal-ratio",
+    prepare: (opened) => onlyChapters(opened, ["slides/rpo/91-journal.md"]),
+  });
+  const height = await one.evaluate(() => {
+    document.querySelector(".notice").append(" and more".repeat(100));
+    return document.querySelector(".notices").offsetHeight;
+  });
+  assert.ok(height < SMALLEST.viewport.height / 2, `${height} px`);
+  await one.waitForFunction(() => {
+    const viewport = document.querySelector(".reveal-viewport");
+    viewport.scrollTo(0, viewport.scrollHeight);
+    const end = [...document.querySelectorAll(".scroll-page section:not(.stack)")].at(-1);
+    const { top } = document.querySelector(".notices").getBoundingClientRect();
+    return end.getBoundingClientRect().bottom <= top + 1;
+  });
+  await one.close();
+});
+
 test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is cut off`, async () => {
   const problems = await page.evaluate((smallest) => {
     const found = [];

@@ -173,6 +173,42 @@ test("numbers that are taken while a recorded run is armed are drawn, wherever t
   assert.equal(chart.error, undefined);
   assert.match(chart.url, /others\.bundle/);
   assert.deepEqual(chart.series, (await readChart(path.join(deck.benchmarks, FILE))).series);
+  await press(page, "z");
+  await badge(page)
+    .getByText(/a bundle does not say when its runs arrived/)
+    .waitFor();
+  await page.close();
+});
+
+test("a recording that comes while the deck is open is played", async () => {
+  let isThere = false;
+  const page = await open("", {
+    prepare: (one) =>
+      one.route("**/recording.json", (route) =>
+        isThere ? route.fallback() : route.fulfill({ status: 404, body: "none" }),
+      ),
+  });
+  await press(page, "z");
+  await badge(page)
+    .getByText(/No recorded run: there is no/)
+    .waitFor();
+  isThere = true;
+  await page.evaluate(() => window.replay.stage.update(() => false));
+  await press(page, "z");
+  await badge(page)
+    .getByText(/^Recorded run: /)
+    .waitFor();
+  await page.close();
+});
+
+test("on a phone the line of the run is above a reader's bar", async () => {
+  const page = await deck.openDeck("?data=fixture&explore&run=600", {
+    hash: `#/${SLIDE}`,
+    viewport: { width: 390, height: 844 },
+  });
+  const bottom = await badge(page).evaluate((line) => line.getBoundingClientRect().bottom);
+  const top = await page.locator(".reader-bar").evaluate((bar) => bar.getBoundingClientRect().top);
+  assert.ok(bottom <= top, `${bottom} px, and the bar is at ${top} px`);
   await page.close();
 });
 

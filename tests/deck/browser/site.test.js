@@ -457,6 +457,13 @@ test("the page says that it is published, so that readers get their controls; a 
   assert.doesNotMatch(html, /replay:events/);
 });
 
+test("where no script runs, the page says that it needs JavaScript", async () => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  await page.goto(site.url);
+  assert.match(await page.locator("noscript").innerText(), /needs JavaScript/);
+  await page.close();
+});
+
 test("the published talk says where it can be cloned: on its last slide, and in the QR code", async () => {
   const page = await openSite("?stage&data=fixture#/yours");
   assert.equal(await page.textContent("#yours .credits"), "people.example/talk");
@@ -481,6 +488,11 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   assert.match(await page.textContent(".notice"), /The bundle is not shown\. .* cannot be unpacked/);
   assert.equal(await figure(), own);
   const asked = page.asked.length;
+  await page.evaluate(() => {
+    const canvas = document.querySelector("#journal-ratio .panel canvas");
+    window.chartNow = () => window.replay.charts.charts.get(canvas).chart;
+    window.chartBefore = window.chartNow();
+  });
   await dropOn(page, bundle);
   await page.waitForFunction((place) => document.querySelector(place).textContent === "7.8×", FIGURE);
   assert.match(
@@ -490,7 +502,16 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   /** Whether the browser asks before it leaves the page. */
   const asks = (one) => one.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
   assert.equal(await asks(page), true);
+  await page.setViewportSize({ width: 1024, height: 768 });
+  const back = await page.locator(".of-bundle a").boundingBox();
+  assert.ok(back.x + back.width <= 1024, "the way back is off the screen");
+  await page.setViewportSize({ width: 1280, height: 720 });
   await goTo(page, "journal-ratio");
+  assert.equal(
+    await page.evaluate(() => window.chartNow() === window.chartBefore),
+    false,
+    "the chart has the axes and names of the talk's own data",
+  );
   for (const { error } of await chartsOf(page, "journal-ratio")) assert.equal(error, undefined);
   assert.match(
     await page.textContent("#journal-ratio .provenance"),

@@ -182,7 +182,16 @@ test("the speaker view marks the paragraph of the present step, and keeps times 
     (words) => document.querySelector(".step")?.textContent === words,
     `Step 1 of ${steps + 1}`,
   );
-  await page.evaluate(() => window.replay.deck.next());
+  await page.evaluate(() => {
+    // A step that the verdicts hide takes no click.
+    const hidden = '<p class="fragment disabled" data-fragment-index="9" hidden></p>';
+    document.getElementById("one-write").insertAdjacentHTML("beforeend", hidden);
+    window.replay.deck.next();
+  });
+  await speaker.waitForFunction(
+    (words) => document.querySelector(".step").textContent === words,
+    `Step 2 of ${steps + 1}`,
+  );
   const marked = speaker.locator(".speaker-controls-notes [aria-current=step]");
   await marked.first().waitFor();
   assert.match(await marked.first().textContent(), /[Cc]lick/);

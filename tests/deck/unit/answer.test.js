@@ -55,6 +55,8 @@ const SNAPSHOT = {
     recovery_point_worst_seconds: 67.4,
     recovery_point_median_seconds: 41,
     latency_added_4k_seconds: 0.0001,
+    latency_added_4k_low_seconds: 0.00005,
+    latency_added_4k_high_seconds: 0.00015,
   },
 };
 const UNMEASURED = { name: "snapshot-1", label: "Each second", mode: "snapshot-mirrored" };
@@ -213,6 +215,11 @@ test("the advice follows the figures: who is best at what, and no word on what w
     told(way("a", media(9, 8, 10)), way("b", media(9.5, 8.5, 10.5)), way("c", media(30, 29, 31))),
     ["small writes as cheap as any", "small writes as cheap as any", "too little measured to say"],
   );
+  // Of a single block nothing is known but its own value.
+  assert.deepEqual(told(way("a", media(9)), way("b", media(30, 30, 30))), [
+    "too little measured to say",
+    "too little measured to say",
+  ]);
   // Nothing is advised where nothing can be told apart, nor by one figure alone.
   assert.deepEqual(told(way("a", media(9, 8, 10)), way("b", media(9.5, 8.5, 10.5))), [
     "too little measured to say",

@@ -248,7 +248,10 @@ test("data-when names a claim and verdicts that exist", async () => {
   const group = (text) => `<p>${text}</p>`;
   const all = `<span data-when="small ${FIVE.join(" ")}">x</span>`;
   assert.equal(await told(group(all)), "");
-  assert.match(await told(group(all.replace("small", "big"))), /a\.md:2: data-when: there is no claim "big"/);
+  const unknown = group(all.replace("small", "big"));
+  assert.match(await told(unknown), /a\.md:2: data-when: there is no claim "big"$/m);
+  await talk.save("config/claims.yaml", "claims:\n  - id: big\n");
+  assert.match(await told(unknown), /no claim "big"; write it with: \.\/replay derive --data reference$/m);
   assert.match(await told(group(all.replace("held", "proved"))), /no verdict "proved"; there are held/);
   assert.match(
     await told(group('<span data-when="small">x</span>')),

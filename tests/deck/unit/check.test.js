@@ -104,7 +104,7 @@ test("what the deck removes from slides, or does not load, is a problem", async 
   assert.deepEqual(await problemsOf(slideWith("`<script>` in code, [out](https://example.org)")), []);
 });
 
-test("a chart's experiment must exist, and also its file if the data set exists", async () => {
+test("a chart's experiment must exist, its data set unless it is yet to be measured, and its file in there", async () => {
   const chart = (src) =>
     slideWith(
       `## <data value="manifest.setup.osds">3</data> OSDs\n<canvas data-chart="line" data-chart-src="${src}"></canvas>`,
@@ -114,7 +114,11 @@ test("a chart's experiment must exist, and also its file if the data set exists"
   assert.match(await told(CHART.replace("rbd-j", "rdb-j")), /a\.md:3: no experiment "rdb-journaling"/);
   assert.match(await told("benchmarks/x.csv"), /is not benchmarks/);
   assert.match(await told(CHART.replace("iops-read-seq", "IOPS read")), /chart name/);
-  assert.equal(await told(CHART.replace("reference", "not-measured-yet")), "");
+  const other = CHART.replace("reference", "refrence");
+  assert.match(await told(other), /a\.md:3: there is no data set "refrence"; this slide is of reference$/);
+  await talk.state({ data_set: "refrence" });
+  assert.doesNotMatch(await told(other), /there is no data set/);
+  await talk.state();
   const further = `${CHART} | ${CHART.replace("iops", "latency")}`;
   assert.match(
     await told(`${CHART}" data-chart-more="${further}`),
@@ -165,12 +169,21 @@ test("a data file that is not a JSON object is an error that names it", async ()
   await assert.rejects(problemsOf(GOOD), /claims\.json contains no JSON object/);
 });
 
+const run = (...args) =>
+  promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], {
+    cwd: PROJECT,
+    env: { ...process.env, REPLAY_TALK: talk.root },
+    timeout: patient(30_000),
+  });
+
+test("the command that mends figures is about the talk that was checked", async () => {
+  await talk.save("slides/talk/a.md", slideWith('<data value="manifest.setup.osds">7</data>'));
+  const told = (...args) => run("--no-layout", ...args).catch(({ stderr }) => stderr);
+  assert.match(await told("--talk", "talk"), /To update them: npm run check -- --talk talk --fix$/m);
+  assert.match(await told(), /To update them: npm run check -- --fix$/m);
+});
+
 test("the command says how to use it, and refuses unknown options", async () => {
-  const run = (...args) =>
-    promisify(execFile)(process.execPath, ["scripts/check.mjs", ...args], {
-      cwd: PROJECT,
-      timeout: patient(30_000),
-    });
   assert.match((await run("--help")).stdout, /npm run check[\s\S]*--fix/);
   await assert.rejects(run("--mend"), (error) => error.code === 2 && /--mend/.test(error.stderr));
 });

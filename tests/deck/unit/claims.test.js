@@ -279,6 +279,14 @@ test("a claim of several campaigns is drawn as these, their mean, and what anoth
     ["local: unexpected", 15.64],
     ["Mean", 1.9],
   ]);
+  for (const open of [
+    { prediction: { low: 1.2, high: 13 } },
+    { prediction: { low: 17, high: 30 } },
+    { low: null, high: null },
+  ]) {
+    const near = { small: { verdict: "held", conditions: { ratio: { ...condition, ...open } } } };
+    assert.deepEqual(names({ claims: near }).at(-2), ["local: not settled", 15.64]);
+  }
   const expected = { ...condition, prediction: { low: 1.2, high: 16 } };
   const claim = { sentence: "Small ones.", verdict: "held", conditions: { ratio: expected } };
   assert.deepEqual(names({ claims: { small: claim } }).at(-2), ["local: as expected", 15.64]);
@@ -306,7 +314,7 @@ test("campaigns of one claim look alike; their mean does not, nor a data set tha
     return plugins.csv;
   };
   const { palette, styles } = await optionsOf({ chartClaims: "Peak = small.ratio" });
-  const endings = [": no prediction", ": as expected", ": unexpected"];
+  const endings = [": no prediction", ": as expected", ": unexpected", ": not settled"];
   assert.deepEqual(Object.keys(styles), ["Mean", ...endings.map((ending) => `local${ending}`)]);
   const colors = [...palette, ...Object.values(styles)].map(({ color }) => color);
   assert.deepEqual([palette.length, new Set(colors).size], [1, 3]);

@@ -1,9 +1,10 @@
 /** The data of a chart's own page: what the chart draws and its texts say, and no more. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 
 import { JSDOM } from "jsdom";
 
@@ -89,7 +90,20 @@ test("a chart has a page if the verdicts of the data set with which the talk is 
   const table = "benchmarks/mine/e/aggregate/x.csv";
   const panel = (verdict) =>
     `<div data-when="slow ${verdict}"><canvas data-chart="line" data-chart-src="${table}"></canvas></div>`;
-  const stated = { name: "talk", title: "A talk", chapters: ["slides/talk/a.md"], dataSet: "reference" };
+  const stated = {
+    name: "talk",
+    title: "A talk",
+    chapters: ["slides/talk/a.md"],
+    dataSet: "reference",
+    cuts: [{ minutes: 30 }, { minutes: 20 }],
+  };
+  /** Where a page says that its chart is from. */
+  async function linkIn(name) {
+    const html = await readFile(path.join(outDir, "embed", name), "utf8");
+    const [, packed] = /id="embedded">([^<]*)</.exec(html);
+    const { section } = JSON.parse(gunzipSync(Buffer.from(packed, "base64")));
+    return new JSDOM(section).window.document.querySelector(".embedded-from a").getAttribute("href");
+  }
   try {
     await saveAll(outDir, {
       "index.html": "<!doctype html><head></head>",
@@ -101,10 +115,19 @@ test("a chart has a page if the verdicts of the data set with which the talk is 
       outDir,
       talks: [{ stated, dataSet: "mine", page: "index.html" }],
       slides: new Map([
-        ["slides/talk/a.html", `<section id="one"><h2>A</h2>${panel("refuted")}${panel("held")}</section>`],
+        [
+          "slides/talk/a.html",
+          `<section id="one"><h2>A</h2>${panel("refuted")}${panel("held")}</section>
+          <section id="short" data-cut="20"><h2>B</h2>${panel("held")}</section>`,
+        ],
       ]),
     });
-    assert.deepEqual(await readdir(path.join(outDir, "embed")), ["talk.one.2.html"]);
+    assert.deepEqual((await readdir(path.join(outDir, "embed"))).sort(), [
+      "talk.one.2.html",
+      "talk.short.1.html",
+    ]);
+    assert.equal(await linkIn("talk.one.2.html"), "../index.html?chart=1#/one");
+    assert.equal(await linkIn("talk.short.1.html"), "../index.html?cut=20&chart=1#/short");
   } finally {
     await rm(outDir, { recursive: true, force: true });
   }

@@ -71,15 +71,15 @@ test("charts of one slide share a label: the range of n, the latest date, limits
   );
 });
 
-test("a label says how many pairs are left out of ratios because one of them is 0", () => {
+test("a label says how many pairs are left out of ratios because they have none", () => {
   const charts = { ...manifest.experiments["rbd-journaling"].charts };
   charts["ratio-iops-read-seq"] = { ...charts["iops-read-seq"], zero_pairs: 2 };
   charts["ratio-iops-write-seq"] = { ...charts["iops-read-seq"], zero_pairs: 1 };
   const label = (...sources) =>
     provenance(sources, { ...manifest, experiments: { "rbd-journaling": { charts } } });
   const [reads, writes] = ["ratio-iops-read-seq", "ratio-iops-write-seq"].map((name) => address(name));
-  assert.match(label(writes), / · n = 10 · without 1 pair with a value of 0 · 3 Jan 2026 · /);
-  assert.match(label(reads, writes, address("iops-read-seq")), / · without 3 pairs with a value of 0 · /);
+  assert.match(label(writes), / · n = 10 · without 1 pair that has no ratio · 3 Jan 2026 · /);
+  assert.match(label(reads, writes, address("iops-read-seq")), / · without 3 pairs that have no ratio · /);
   assert.doesNotMatch(label(address("iops-read-seq")), /pair/);
 });
 

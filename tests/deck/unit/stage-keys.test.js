@@ -113,6 +113,24 @@ test("the browser keeps its own combinations; Ctrl-K is a reader's search", () =
     );
 });
 
+test("where keys of a character are off, they do nothing, and all others what they did", () => {
+  const off = { characters: false };
+  for (const [keyCode, key] of [
+    [66, "b"],
+    [190, "."],
+    [191, "?"],
+    [84, "t"],
+  ])
+    for (const paused of [false, true]) {
+      assert.equal(reader({ keyCode, key }, { ...off, paused }), "leave");
+      assert.notEqual(reader({ keyCode, key }, { paused }), "leave");
+    }
+  assert.equal(reader({ keyCode: CODE.space, key: " " }, off), "pass");
+  assert.equal(reader({ keyCode: CODE.right, key: "ArrowRight" }, off), "pass");
+  assert.equal(reader({ keyCode: CODE.f1, key: "F1" }, off), "help", "where they are turned on again");
+  assert.equal(stage({ keyCode: 66 }, off), "pass", "from the speaker's window, which passes on codes alone");
+});
+
 test("Escape opens nothing, not even for a reader", () => {
   assert.equal(reader({ keyCode: CODE.escape }), "swallow");
 });
@@ -136,6 +154,7 @@ test("the list of keys names every working key once", () => {
     "↓": 40,
     Space: 32,
     ".": 190,
+    F1: 112,
     F5: 116,
   };
   const tools = [

@@ -297,13 +297,18 @@ export class Slot {
   use(used) {
     if (JSON.stringify(used ?? null) === JSON.stringify(this.state.used)) return this.settled();
     this.#choice.change({ used: used ?? null });
+    this.drop();
+    if (this.wanted) this.create();
+    return this.settled();
+  }
+
+  /** Drops the chart, or the error in its options: `create` makes it with the options that the page gives then. */
+  drop() {
     if (this.refusal) {
       this.refusal = null;
       clearError(this.canvas);
     }
     this.release();
-    if (this.wanted) this.create();
-    return this.settled();
   }
 
   #choose(change) {

@@ -18,6 +18,7 @@ await deck.initialize();
 await charts.ready();
 const slots: ChartSlot[] = [...charts.charts.values()];
 await charts.refresh((slot) => slot.moved || slot.reads("csv/a.csv"));
+await charts.remake();
 for (const slot of slots) {
   slot.setShown(slot.state.shown);
   slot.setRange({ low: 0, high: 1 });

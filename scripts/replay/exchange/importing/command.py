@@ -21,7 +21,8 @@ from replay.design.design import digest_of
 from replay.evidence import durable
 from replay.evidence.data_set import CAMPAIGN, MANIFEST, design_file, pack_name, pretty_json, write_pack
 from replay.evidence.durable import SUMS, sha256, sums_text
-from replay.exchange.importing.arrange import Arranged, arrange, repetitions
+from replay.evidence.read import SEAL
+from replay.exchange.importing.arrange import CONFIGURATION, Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.documents import (
     Content,
@@ -33,14 +34,15 @@ from replay.exchange.importing.documents import (
     options_by_label,
     plan_of,
 )
-from replay.exchange.importing.files import LeftOut, in_order, name_of
+from replay.exchange.importing.files import LeftOut, in_order, is_archive, name_of, text_of
 from replay.exchange.sides import IMPORTED, differences
 
 #: A table, not JSON: the deck publishes the JSON files of a data set, and names of files may reveal too much.
 ACCOUNT = "imported.csv"
 ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "left_out", "notes")
-#: The number of reasons listed without `--left-out`, of files named for each, and of sets of names of repetitions.
-SHOWN_REASONS, SHOWN_FILES, SHOWN_NAMES = 8, 3, 6
+#: The number of reasons listed without `--left-out`, of files named for each, of sets of names of repetitions, and of
+#: levels.
+SHOWN_REASONS, SHOWN_FILES, SHOWN_NAMES, SHOWN_LEVELS = 8, 3, 6, 8
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+", re.ASCII)
 _SIZES = ("io_size_bytes", "object_size_bytes")
 
@@ -88,7 +90,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _folders(options: argparse.Namespace) -> list[Path]:
-    """Return the folders that are variants: those that were named, or with `--variants` the ones in the only one."""
+    """Return the folders that are variants: those that were named, or with `--variants` the ones in the only one.
+
+    If there is none in it, they are its archives.
+    """
     folders = [Path(folder) for folder in options.folders]
     if not options.variants:
         return folders
@@ -97,13 +102,20 @@ def _folders(options: argparse.Namespace) -> list[Path]:
             "--variants takes the folders in one folder for variants",
             next_step="name one folder, or each variant's own",
         )
-    inside = sorted(
-        (folder for folder in folders[0].iterdir() if folder.is_dir()), key=lambda folder: in_order(folder.name)
-    )
+    try:
+        everything = sorted(folders[0].iterdir(), key=lambda path: in_order(path.name))
+        # An archive beside a folder may be what it was unpacked from.
+        inside = [path for path in everything if path.is_dir()] or [path for path in everything if is_archive(path)]
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot be read: {error.strerror}", where=error.filename, next_step="see who may read it"
+        ) from error
     if not inside:
         raise ConfigurationError(
             "--variants: there is no folder in it", where=folders[0], next_step="leave out --variants"
         )
+    if beside := [text_of(path.name) for path in everything if path not in inside]:
+        print(f"beside the variants, and not read: {_some(beside, SHOWN_FILES)}")
     return inside
 
 
@@ -115,7 +127,8 @@ def _variants_of(folders: Sequence[Path]) -> dict[str, str]:
         label, number = base, 1
         slug = _NOT_PLAIN.sub("-", base.lower()).strip("-")[:40].rstrip("-") or "results"
         name = slug
-        while name in variants:
+        # The seal of an attempt lies beside the sidecars of its variants.
+        while name in variants or f"{name}.json" == SEAL:
             number += 1
             label, name = f"{base} ({number})", f"{slug}-{number}"
         variants[name] = label
@@ -268,7 +281,9 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
             texts = [short_size_text(str(level)) if name in _SIZES else str(level) for level in levels]
-            print(f"  {name}{place}: {_some(texts, 8)}")
+            print(f"  {name}{place}: {_some(texts, SHOWN_LEVELS)}")
+        for level in levels[:SHOWN_LEVELS] if name == CONFIGURATION else ():
+            print(f"    {level}: {arranged.words[name][str(level)]}")
     folders = len({cell.variant for cell in arranged.cells})
     if folders > 1:
         shared = sum(len(present) == folders for present in points.values())

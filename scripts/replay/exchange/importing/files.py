@@ -89,13 +89,13 @@ def in_order(path: str) -> list[tuple[int, int, str]]:
 
 def name_of(folder: Path) -> str:
     """Return the name of a folder, or of an archive without its ending."""
-    return folder.name if folder.is_dir() else _ENDINGS.sub("", folder.name)
+    return text_of(folder.name if folder.is_dir() else _ENDINGS.sub("", folder.name))
 
 
 def _folder(path: Path) -> Path:
     try:
-        is_folder, is_file = path.is_dir(), path.is_file()
-        if is_folder or (is_file and _is_archive(path)):
+        is_file = path.is_file()
+        if path.is_dir() or is_archive(path):
             return path.resolve()
     except OSError as error:
         raise ConfigurationError(
@@ -130,7 +130,7 @@ def _opened(folder: int, path: str, location: Path, archives: _Archives) -> list
             return []
         if not stat.S_ISREG(mode):
             return [LeftOut(folder, path, _NOT_PLAIN)]
-        return archives.open(folder, path, location) if _is_archive(location) else [_plain_file(folder, path, location)]
+        return archives.open(folder, path, location) if is_archive(location) else [_plain_file(folder, path, location)]
     except OSError as error:
         return [LeftOut(folder, path, f"it cannot be read: {error.strerror}")]
 
@@ -146,10 +146,10 @@ def _plain_file(folder: int, path: str, location: Path) -> SourceFile | LeftOut:
 
 
 def _shown(root: Path, location: str) -> str:
-    return _text_of(os.path.relpath(location, root))
+    return text_of(os.path.relpath(location, root))
 
 
-def _text_of(name: str) -> str:
+def text_of(name: str) -> str:
     """Return a name as text; bytes that are not UTF-8 are shown as `\\xff`."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -157,8 +157,10 @@ def _text_of(name: str) -> str:
 # Archives ------------------------------------------------------------------------------------------------------------
 
 
-def _is_archive(path: Path) -> bool:
-    """Return whether a file is an archive or packed, by its first bytes."""
+def is_archive(path: Path) -> bool:
+    """Return whether a path is a file that is an archive or packed, by its first bytes."""
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         head = file.read(_TAR_AT + len(_TAR))
     return head.startswith((_ZIP, _GZIP)) or head[_TAR_AT:] == _TAR
@@ -197,7 +199,7 @@ class _Archives:
                 yield LeftOut(folder, inner, why)
                 continue
             unpacked = self._unpacked(content)
-            if _is_archive(unpacked):
+            if is_archive(unpacked):
                 yield from self.open(folder, inner, unpacked, depth + 1)
             else:
                 yield _plain_file(folder, inner, unpacked)
@@ -259,4 +261,4 @@ def _in_zip(location: Path) -> Iterator[_Member]:
 
 def _plain(name: str) -> str:
     """Return a member's name with `/` between its folders."""
-    return _text_of(name.replace("\\", "/").removeprefix("./"))
+    return text_of(name.replace("\\", "/").removeprefix("./"))

@@ -180,8 +180,39 @@ def _with_command(jobs: Sequence[_Job], before: str) -> list[_Job] | str:
     return told
 
 
+def _client(job: _Job) -> tuple[str, str]:
+    return str(job.entry.get("hostname")), str(job.entry.get("port"))
+
+
 def _stages(jobs: Sequence[_Job]) -> list[list[_Job] | str]:
-    """Return the jobs that ran at once, one list after the other in time."""
+    """Return the jobs that ran at once, one list after the other in time.
+
+    fio starts all clients together, but each has a clock of its own, and counts its own groups.
+    """
+    clients: dict[tuple[str, str], list[_Job]] = {}
+    for job in jobs:
+        clients.setdefault(_client(job), []).append(job)
+    rows = [_stages_of_client(of_client) for of_client in clients.values()]
+    if len(rows) == 1:
+        return rows[0]
+    delays = {frozenset(job.options.get("startdelay", "0") for job in of_client) for of_client in clients.values()}
+    if len({*map(len, rows)}) > 1 or len(delays) > 1:
+        return ["its clients differ in their jobs in a row or in startdelay, so it is unclear which ran at once"]
+    stages: list[list[_Job] | str] = []
+    ended = [0.0] * len(rows)
+    for parts in zip(*rows, strict=True):
+        at_once = [job for part in parts if not isinstance(part, str) for job in part]
+        unclear = [part for part in parts if isinstance(part, str)]
+        # No client waits for the others before it goes on.
+        if not unclear and max(ended) - min(ended) > _AT_ONCE * max(job.seconds for job in at_once):
+            unclear = [_without_sum(at_once)]
+        stages.append(unclear[0] if unclear else sorted(at_once, key=lambda job: job.index))
+        lasted = [0.0 if isinstance(part, str) else max(job.seconds for job in part) for part in parts]
+        ended = [end + seconds for end, seconds in zip(ended, lasted, strict=True)]
+    return stages
+
+
+def _stages_of_client(jobs: Sequence[_Job]) -> list[list[_Job] | str]:
     if all(job.start is not None and job.seconds for job in jobs):
         return _by_time([(job, job.start) for job in jobs])
     number, group, numbers = 0, None, {}
@@ -214,11 +245,15 @@ def _by_time(started: Sequence[tuple[_Job, float]]) -> list[list[_Job] | str]:
     for stage in stages:
         starts, longest = [start for _, start in stage], max(job.seconds for job, _ in stage)
         if max(starts) - min(starts) > _AT_ONCE * longest:
-            names = ", ".join(dict.fromkeys(job.name for job, _ in stage))
-            groups.append(f"{names[:80]}: they ran at once for only a part of their time, so there is no sum")
+            groups.append(_without_sum([job for job, _ in stage]))
         else:
             groups.append([job for job, _ in sorted(stage, key=lambda pair: pair[0].index)])
     return groups
+
+
+def _without_sum(jobs: Sequence[_Job]) -> str:
+    names = ", ".join(dict.fromkeys(job.name for job in jobs))
+    return f"{names[:80]}: they ran at once for only a part of their time, so there is no sum"
 
 
 def _places(stages: Sequence[list[_Job] | str]) -> list[str]:
@@ -239,8 +274,7 @@ def _count(jobs: Sequence[_Job], levels: Mapping[str, Level], release: tuple[int
     """
     by_name: dict[tuple[str, ...], list[_Job]] = {}
     for job in jobs:
-        key = (str(job.entry.get("hostname")), str(job.entry.get("port")), job.name)
-        by_name.setdefault(key, []).append(job)
+        by_name.setdefault((*_client(job), job.name), []).append(job)
     total = 0
     for several in by_name.values():
         options = several[0].options

@@ -105,7 +105,9 @@ class DataSet:
         ]
 
     def to_measure(self, experiment: str) -> str:
-        return f"replay measure --site {self.manifest.get('site') or 'NAME'} --experiment {experiment}"
+        """Return the command that adds an experiment to this data set."""
+        site = self.manifest.get("site") or "NAME"
+        return f"replay measure --site {site} --data {self.side.name} --experiment {experiment}"
 
 
 def read_data_set(benchmarks: Path, name: str) -> DataSet:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from replay.base.stats import median
 from replay.derive.facts import lower_bound_of
-from replay.exchange.importing.arrange import LOADS
+from replay.exchange.importing.arrange import CONFIGURATION, LOADS
 from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, paragraph, strip, table
 from replay.exchange.page import Row as Marks
 from replay.exchange.report.data_set import (
@@ -119,7 +119,9 @@ def _basis(loads: Sequence[_Load]) -> str:
 
 
 def _section(experiment: MeasuredExperiment, loads: Sequence[_Load], data_set: str) -> str:
-    title, notes = experiment.experiment.title, experiment.experiment.notes
+    told_of, title = experiment.experiment, experiment.experiment.title
+    configurations = told_of.words.get(CONFIGURATION, {})
+    notes = [*told_of.notes, *(f"{CONFIGURATION} {level}: {text}" for level, text in configurations.items())]
     parts = [heading(title), bullets(notes) if notes else ""]
     if _several(experiment):
         sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))

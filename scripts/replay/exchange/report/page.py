@@ -157,7 +157,10 @@ def _verdicts(data: DataSet) -> str:
         Column("these figures say", [claim["reason"] or "" for claim in here]),
         Column("here", [_verdict(claim) for claim in here], kinds=kinds),
     ]
-    caption = "A verdict says whether the whole 95 % interval lies within what the sentence needs"
+    caption = (
+        "A verdict says whether the whole 95 % interval (of no difference, the 90 % one) lies within what the sentence "
+        "needs; a count has to be exact"
+    )
     parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
     return "\n".join([*parts, line] if others else parts)
 

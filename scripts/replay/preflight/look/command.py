@@ -253,7 +253,7 @@ def _site_text(name: str, site: Site, seen: Seen, possible: Designs) -> str:
         f"# Written by `replay look` on {datetime.now(UTC).date().isoformat()}. Read it before you use it.",
         f"# docs/your-own-cluster.md explains every key. Then: replay preflight --site {name}",
         f"name: {name}",
-        f"label: {json.dumps(name.capitalize())}",
+        f"label: {json.dumps(f'Cluster {name}')}",
         f"limitation: {json.dumps(f'{osds}. Others use this cluster too.')}",
         "cluster:",
         *_cluster(site.primary),

@@ -28,11 +28,12 @@ from replay.tools import Result, render
 from replay.tools.by_level import levels_of
 
 IO_SIZE = Factor("io_size_bytes", "bytes of each operation", required=True)
-IO_PATTERN = Factor("io_pattern", "where operations go: rand, seq", words=("rand", "seq", "full-seq"))
-RW_MIX = Factor("rw_mix_read", "percent of reads in a mix")
+IO_PATTERN = Factor("io_pattern", "where operations go", words=("rand", "seq"))
+RW_MIX = Factor("rw_mix_read", "percent of reads in a mix", can_be_zero=True)
 
+FIO_TYPES = ("read", "write", "rw", "randread", "randwrite", "randrw")
 FIO_FACTORS = (
-    Factor("io_type", "what operations do, as fio names it: randwrite, read, randrw, …", required=True),
+    Factor("io_type", "what operations do, as fio names it", words=FIO_TYPES, required=True),
     IO_PATTERN,
     IO_SIZE,
     RW_MIX,

@@ -15,7 +15,7 @@ from replay.cluster.placement_groups import TRIMS, groups_at
 from replay.cluster.running import Background
 from replay.cluster.session import MonitorSession
 from replay.design.design import Cell
-from replay.design.needs import Factor
+from replay.design.needs import NUMBER, Factor
 from replay.design.sizing import seconds_of
 from replay.evidence.record import Measured, SampleTable, Wait
 from replay.measure.bench import Bench, await_done
@@ -25,7 +25,9 @@ from replay.protocols.observers.copies import TableSampler
 from replay.tools import render
 
 #: The level of variants that take mirror snapshots.
-INTERVAL = Factor("snapshot_interval_seconds", "seconds between two mirror snapshots; without it, none are taken")
+INTERVAL = Factor(
+    "snapshot_interval_seconds", "seconds between two mirror snapshots; without it, none are taken", kind=NUMBER
+)
 
 
 class Snapshots:

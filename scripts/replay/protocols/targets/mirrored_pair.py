@@ -11,7 +11,7 @@ from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import Background
 from replay.design.design import Cell
-from replay.design.needs import Factor
+from replay.design.needs import NUMBER, Factor
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
@@ -27,7 +27,9 @@ from replay.protocols.targets.images import FreshImage, Images
 FILL_SECONDS_AT_MOST = 300.0
 #: The level of the poll age.
 LEVEL = "journal_poll_age_seconds"
-POLL_AGE_FACTOR = Factor(LEVEL, "how long the mirror daemon waits before it looks again at a journal without entries")
+POLL_AGE_FACTOR = Factor(
+    LEVEL, "how long the mirror daemon waits before it looks again at a journal without entries", kind=NUMBER
+)
 
 
 class MirroredPair:
