@@ -93,6 +93,7 @@ for data, names in SELECTED.items():
             f".replay/logs/derive-{data}.log",
         params:
             program=program_digest(*DERIVING),
+            content=content_of([*evidence(data, names), *configured(names)]),
         message:
             f"Derive {data} from its raw output: {', '.join(names)}"
         script:
@@ -117,6 +118,7 @@ rule describe:
         ".replay/logs/describe-{data}.log",
     params:
         program=program_digest(*JUDGING),
+        content=lambda wildcards: content_of([*CONFIGURED, *campaign(wildcards)]),
     message:
         "Judge the claims, answer the question, and describe {wildcards.data}"
     script:

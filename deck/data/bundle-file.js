@@ -148,7 +148,8 @@ function objectIn(text, path, { jsonDepth }) {
 function depthOf(value, most) {
   if (value === null || typeof value !== "object") return 0;
   if (most < 0) return 1;
-  return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner, most - 1)));
+  // One by one: a list of a stranger may be longer than a call may have arguments.
+  return 1 + Object.values(value).reduce((deepest, inner) => Math.max(deepest, depthOf(inner, most - 1)), 0);
 }
 
 /** Whether a claim has what a talk takes for granted. */

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 
-import { ANSWER, indexOf, scanBenchmarks, textIfThere } from "./data-sets.js";
+import { ANSWER, indexOf, placeWithin, scanBenchmarks, textIfThere } from "./data-sets.js";
 
 const PACKAGE = "datapackage.json";
 const PART = "experiment.json";
@@ -42,7 +42,7 @@ export async function findAlterations(benchmarks, dataSets = null, known = new M
   const altered = {};
   for (const name of dataSets ?? Object.keys(byName)) {
     const folder = path.join(benchmarks, name);
-    const digestOf = (file) => digestAt(path.join(folder, file), files.get(`${name}/${file}`), known);
+    const digestOf = (file) => digestAt(folder, file, files.get(`${name}/${file}`), known);
     const alterations = await alterationsIn(folder, byName[name] ?? [], digestOf);
     if (alterations.length > 0) altered[name] = alterations;
   }
@@ -53,7 +53,7 @@ async function alterationsIn(folder, served, digestOf) {
   let recorded;
   try {
     const { resources } = JSON.parse(await readFile(path.join(folder, PACKAGE), "utf8"));
-    recorded = new Map(resources.map(({ path: file, hash }) => [file, hash.replace(/^sha256:/, "")]));
+    recorded = new Map(resources.map(({ path: file, hash }) => [String(file), hash.replace(/^sha256:/, "")]));
   } catch (error) {
     if (error.code !== "ENOENT") return [{ file: PACKAGE, what: UNREADABLE }];
     // Nothing vouches for data of another origin, which nobody measured here, and nothing denies them.
@@ -89,12 +89,17 @@ async function isMeasured(folder) {
   return names.some((name) => existsSync(path.join(folder, name, "raw", "SHA256SUMS")));
 }
 
-/** The SHA-256 of a file, read only if its signature is new; null if there is no such file. */
-async function digestAt(file, signature, known) {
-  const key = `${file}:${signature}`;
+/**
+ * The SHA-256 of a file, read only if its signature is new; null if there is no such file in the folder, to which a package of
+ * somebody else may not keep.
+ */
+async function digestAt(folder, file, signature, known) {
+  const key = `${path.join(folder, file)}:${signature}`;
   if (signature !== undefined && known.has(key)) return known.get(key);
-  const content = await readFile(file).catch((error) => {
-    if (["ENOENT", "ENOTDIR"].includes(error.code)) return null;
+  const place = await placeWithin(folder, file);
+  if (place === null) return null;
+  const content = await readFile(place).catch((error) => {
+    if (["ENOENT", "EISDIR"].includes(error.code)) return null;
     throw error;
   });
   if (content === null) return null;

@@ -4,10 +4,10 @@
  * A missing file is 404 in plain text, never the index page, which a chart would try to read as CSV.
  */
 
-import { readFile, realpath, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 
-import { indexOf, scanBenchmarks } from "./data-sets.js";
+import { indexOf, placeWithin, scanBenchmarks } from "./data-sets.js";
 import { ownDigests } from "./own-charts.js";
 
 /** What files are called in a response's Content-Type. */
@@ -47,8 +47,13 @@ export function dataHandler({ benchmarks, slides }, alterations = () => Promise.
       const index = indexOf(files, await alterations(), await ownDigests(slides));
       return send(request, response, mediaTypeOf(name), Buffer.from(`${JSON.stringify(index, null, 2)}\n`));
     }
-    const pattern = area === "benchmarks" ? DATA_FILE : TALK_FILE;
-    const file = pattern.test(name) && (await fileWithin(area === "benchmarks" ? benchmarks : slides, name));
+    // The folder of a data set may lie elsewhere, as on a larger disk; what is in it may not.
+    const [dataSet, ...below] = name.split("/");
+    const [pattern, ...place] =
+      area === "benchmarks"
+        ? [DATA_FILE, path.join(benchmarks, dataSet), below.join("/")]
+        : [TALK_FILE, slides, name];
+    const file = pattern.test(name) && (await fileWithin(...place));
     if (!file) return refuse(response, 404, `no such file: ${area}/${name}`);
     return send(request, response, mediaTypeOf(file), await readFile(file));
   };
@@ -74,14 +79,9 @@ export function addressOf(url) {
 
 /** The real path of a file below a folder, with links followed; null if it is no file or is elsewhere. */
 async function fileWithin(folder, name) {
-  try {
-    const root = await realpath(folder);
-    const file = await realpath(path.join(root, name));
-    const inside = file.startsWith(root + path.sep) && (await stat(file)).isFile();
-    return inside ? file : null;
-  } catch {
-    return null;
-  }
+  const file = await placeWithin(folder, name);
+  const facts = file && (await stat(file).catch(() => null));
+  return facts?.isFile() ? file : null;
 }
 
 /**

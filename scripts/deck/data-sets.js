@@ -4,7 +4,7 @@
  * everything hidden stay where they are.
  */
 
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readFile, readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 
 import { isDataSetName } from "../../deck/data/data-set.js";
@@ -30,7 +30,8 @@ export function benchmarksRoot(environment = process.env) {
 }
 
 /**
- * Every file that the deck may read, and every folder that must be watched to notice a new one.
+ * Every file that the deck may read, and every folder that must be watched to notice a new one. What a link leads to outside
+ * of its data set is none of it: it would be published.
  * @param {string} root   the folder of data sets; it need not exist
  * @returns {Promise<{files: Map<string, string>, folders: string[]}>}
  *   files: path below root with "/" → a signature that changes whenever the file does; sorted by path
@@ -61,12 +62,19 @@ export async function scanBenchmarks(root) {
  * @param {Record<string, string>} [own]   digests of files of the author's own, by address
  */
 export function indexOf(files, altered = {}, own = {}) {
-  const byName = {};
+  const byName = new Map();
   for (const file of files.keys()) {
     const [name, ...rest] = file.split("/");
-    (byName[name] ??= []).push(rest.join("/"));
+    if (!byName.has(name)) byName.set(name, []);
+    byName.get(name).push(rest.join("/"));
   }
-  return { schema_version: 1, data_sets: Object.keys(byName).sort(), files: byName, altered, own };
+  return {
+    schema_version: 1,
+    data_sets: [...byName.keys()].sort(),
+    files: Object.fromEntries(byName),
+    altered,
+    own,
+  };
 }
 
 /** The existing data sets, including those without anything for the deck to read yet. */
@@ -82,8 +90,12 @@ async function namesOfFolders(folder) {
 }
 
 async function addFiles(files, root, folder, belongs) {
+  const [dataSet, ...below] = folder.split(path.sep);
+  const isWithin = (...names) => placeWithin(path.join(root, dataSet), path.join(...below, ...names));
+  if (below.length > 0 && !(await isWithin())) return;
   for (const entry of await entriesOf(path.join(root, folder))) {
     if (entry.name.startsWith(".") || !belongs(entry.name)) continue;
+    if (entry.isSymbolicLink() && !(await isWithin(entry.name))) continue;
     const name = path.join(folder, entry.name);
     const facts = await stat(path.join(root, name)).catch(() => null);
     if (!facts?.isFile()) continue;
@@ -98,6 +110,17 @@ export async function entriesOf(folder) {
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(error.code)) return [];
     throw error;
+  }
+}
+
+/** The real path of what has a name below a folder, with links followed; null if it is elsewhere, or is not there. */
+export async function placeWithin(folder, name) {
+  try {
+    const root = await realpath(folder);
+    const place = await realpath(path.join(root, name));
+    return place.startsWith(root + path.sep) ? place : null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,13 +1,11 @@
 /** The data of one chart of a built site: of tables, documents and runs no more than the chart draws and its texts say. */
 
-import path from "node:path";
-
 import { parseCsv, runsUrl, seriesNames } from "chartjs-plugin-csv";
 
 import { partsOf } from "../../deck/data/data-set.js";
 import { isOwnFile } from "../../deck/data/own-file.js";
 import { fileName } from "../../deck/text/canvases.js";
-import { textIfThere } from "./data-sets.js";
+import { placeWithin, textIfThere } from "./data-sets.js";
 
 /**
  * @param {string} root   the site's folder
@@ -17,7 +15,7 @@ import { textIfThere } from "./data-sets.js";
  *   published
  */
 export async function filesOfChart(root, { section, canvas, usual }) {
-  const textOf = (address) => textIfThere(path.join(root, address));
+  const textOf = (address) => textIn(root, address);
   const { chartSrc, chartMore, chartSeries, chartRows, chartLines } = canvas.dataset;
   const addresses = [chartSrc, ...(seriesNames(chartMore) ?? [])];
   const names = seriesNames(chartSeries);
@@ -64,10 +62,10 @@ async function documentsOf(root, name, { section, addresses }) {
   ]);
   const files = {};
   const put = (file, document) => (files[`benchmarks/${name}/${file}`] = JSON.stringify(document));
-  const isNamed = (id) => new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(section);
-  const named = Object.entries(claims?.claims ?? {}).filter(([id]) => isNamed(id));
+  const words = new Set(section.split(/[^\w-]+/));
+  const named = Object.entries(claims?.claims ?? {}).filter(([id]) => words.has(id));
   const answerFile = `benchmarks/${name}/answer.csv`;
-  const answer = section.includes("answer.") ? await textIfThere(path.join(root, answerFile)) : null;
+  const answer = section.includes("answer.") ? await textIn(root, answerFile) : null;
   if (manifest) {
     const { experiments } = manifest;
     const charts = addresses.map(partsOf).filter((parts) => parts?.dataSet === name);
@@ -87,7 +85,13 @@ async function documentsOf(root, name, { section, addresses }) {
 
 /** A document of a data set; null if the site lacks it. */
 export async function documentOf(root, name, file) {
-  return JSON.parse((await textIfThere(path.join(root, "benchmarks", name, file))) ?? "null");
+  return JSON.parse((await textIn(root, `benchmarks/${name}/${file}`)) ?? "null");
+}
+
+/** The text of a file of the site; null if it has none at this address: a slide may name one outside, which stays there. */
+async function textIn(root, address) {
+  const place = await placeWithin(root, address);
+  return place === null ? null : textIfThere(place);
 }
 
 /**

@@ -6,7 +6,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { statedFacts } from "./addresses.js";
-import { PROJECT, benchmarksRoot, indexOf, scanBenchmarks, talkRoot } from "./data-sets.js";
+import { PROJECT, benchmarksRoot, indexOf, placeWithin, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { lookFiles } from "./look.js";
 import { ownDigests } from "./own-charts.js";
 import { contentSecurityPolicy } from "./policy.js";
@@ -123,14 +123,20 @@ async function writeRunTimeFiles({ slides, dataSets, altered }, { benchmarks, ta
     await mkdir(path.dirname(path.join(outDir, file)), { recursive: true });
     await writeFile(path.join(outDir, file), html);
   }
-  const own = await ownDigests(path.join(talkRoot(), "slides"), talks);
+  const slidesFolder = path.join(talkRoot(), "slides");
+  const own = await ownDigests(slidesFolder, talks);
   const looks = talks.flatMap((talk) => lookFiles(talkRoot(), talk));
-  for (const file of [...looks, ...Object.keys(own)])
-    await cp(path.join(talkRoot(), file), path.join(outDir, file));
+  for (const file of [...looks, ...Object.keys(own)]) {
+    const place = await placeWithin(slidesFolder, file.slice("slides/".length));
+    if (place === null)
+      throw new Error(`${file} is a link that leads out of slides/: put the file itself there`);
+    await cp(place, path.join(outDir, file));
+  }
   const { files } = await scanBenchmarks(benchmarks);
   for (const file of [...files.keys()]) if (!dataSets.includes(file.split("/")[0])) files.delete(file);
   for (const file of files.keys()) {
-    await cp(path.join(benchmarks, file), path.join(outDir, "benchmarks", file), { recursive: true });
+    // A link would lead nowhere where the site will be.
+    await cp(path.join(benchmarks, file), path.join(outDir, "benchmarks", file), { dereference: true });
   }
   await mkdir(path.join(outDir, "benchmarks"), { recursive: true });
   await writeFile(

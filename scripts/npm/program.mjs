@@ -91,7 +91,9 @@ export function installPackages() {
   const [command, args] = npm ? [process.execPath, [npm, ...words]] : ["npm", words];
   const options = { cwd: ROOT, stdio: ["ignore", 2, 2], shell: !npm && process.platform === "win32" };
   if (spawnSync(command, args, options).status === 0) return;
-  console.error("npm ci failed.\n  next: see that this machine is online, then run it again");
+  console.error(
+    "npm ci failed.\n  next: see that this machine is online, then run it again; after an edit of package.json, first: npm install",
+  );
   process.exit(1);
 }
 

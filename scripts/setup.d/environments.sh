@@ -94,7 +94,7 @@ make_python_environment() {
   fi
   # The Python of this system is used, never one that uv would download. Compiled once here, the packages load three
   # times as fast, also where the environment forbids Python to write bytecode.
-  logged "uv sync" "$online" \
+  logged "uv sync" "$online; after an edit of pyproject.toml, first: $(printf %q "$uv") lock" \
     env -u VIRTUAL_ENV UV_PYTHON_DOWNLOADS=never UV_PROJECT_ENVIRONMENT="$checkout/.venv" \
     "$uv" sync --locked --compile-bytecode --project "$checkout" --python "$python" "${python_extras[@]}"
   ((${#python_extras[@]} == 0)) || : >"$checkout/.venv/.replay-slurm"

@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 from replay.base.clock import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
-from replay.base.errors import ReplayError, cleaning_up, during
+from replay.base.errors import ReplayError, cleaning_up, during, visible
 from support.bench import Clock
 
 
@@ -64,6 +64,11 @@ def test_a_cause_stands_between_what_happened_and_what_to_do():
     error = ReplayError("no answer", next_step="run sandbox up")
     error.because = "mon.left of left does not run"
     assert str(error) == "no answer\n  because: mon.left of left does not run\n  next: run sandbox up"
+
+
+def test_a_name_of_others_cannot_command_the_terminal_that_shows_it():
+    assert str(ReplayError("it is empty", where="raw/\x1b[2J\n\u202ecsv")) == r"raw/\x1b[2J\n\u202ecsv: it is empty"
+    assert visible("Größe, 4 KiB · 日本\u3000語") == "Größe, 4 KiB · 日本\u3000語"
 
 
 @pytest.fixture

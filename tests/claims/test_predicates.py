@@ -101,3 +101,5 @@ def test_a_value_close_to_the_required_one_shows_enough_digits():
     one = parse_predicate("idle_cpu_fraction >= 0.25", "here")
     assert one.found_in_words(0.24996) == "24.996%"
     assert one.found_in_words(0.157) == "15.7%"
+    odd = parse_predicate("idle_cpu_fraction >= 0.7795", "here")
+    assert (odd.in_words(), odd.found_in_words(0.78)) == ("at least 77.95%", "78%")

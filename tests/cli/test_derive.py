@@ -136,13 +136,40 @@ def test_without_a_description_nothing_can_be_verified(data_set, capfd):
     assert "derive the data set" in capfd.readouterr().err
 
 
-def test_a_data_set_may_be_called_by_a_number(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["2024", "0412"])
+def test_a_data_set_may_be_called_by_a_number(name, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "2024")
-    assert run_derive(["--data", "2024"]) == 0
-    assert (tmp_path / "2024" / "datapackage.json").exists()
+    measured(tmp_path / name)
+    assert run_derive(["--data", name]) == 0
+    assert (tmp_path / name / "datapackage.json").exists()
+
+
+def test_a_data_set_that_was_renamed_is_described_under_its_new_name(data_set):
+    assert run_derive(["--data", "demo"]) == 0
+    renamed = data_set.rename(data_set.with_name("renamed"))
+    assert run_derive(["--data", "renamed"]) == 0
+    for name in ("manifest.json", "claims.json", "recording.json"):
+        assert json.loads((renamed / name).read_text())["data_set"] == "renamed"
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "datapackage.json"])
+def test_a_description_that_cannot_be_read_is_made_again_by_what_is_advised(name, data_set, capfd):
+    assert run_derive(["--data", "demo"]) == 0
+    (data_set / name).write_text("{")
+    assert run_derive(["--data", "demo"]) == 1
+    said = capfd.readouterr()
+    assert "./replay derive --data demo --force" in said.out + said.err
+    assert run_derive(["--data", "demo", "--force"]) == 0
+
+
+def test_an_interruption_says_what_is_kept(data_set, monkeypatch, capfd):
+    monkeypatch.setattr("replay.cli.derive.run_snakemake", lambda *_: 130)
+    assert run_derive(["--data", "demo"]) == 130
+    assert "interrupted; every written file is complete" in capfd.readouterr().err
 
 
 def test_the_values_of_entities_are_written_where_asked_for(data_set):
     assert run_derive(["--data", "demo", "--entities"]) == 0
     assert run_derive(["--data", "demo", "--verify"]) == 0
+    append(data_set / "other" / "tidy.csv")
+    assert run_derive(["--data", "demo", "--entities"]) == 1, "no other table is written, behind the manifest's back"

@@ -255,6 +255,17 @@ def test_a_server_is_asked_for_the_time_of_the_cell_by_its_own_clock(tmp_path) -
     assert {one["authorization"] for one in asked} == {"Basic cmVwbGF5OnNlY3JldA=="}
 
 
+def test_a_server_to_which_an_answer_redirects_does_not_get_the_password(tmp_path) -> None:
+    password = tmp_path / "password"
+    password.write_text("secret\n")
+    with serving(answers) as (elsewhere, asked), serving(lambda form: (302, b"", f"{elsewhere}/login")) as (url, first):
+        client = PrometheusClient(PrometheusSource(url, user="replay", password_file=password))
+        with pytest.raises(PrometheusError, match="answered 404"):
+            client.now()
+    assert [one["authorization"] for one in first] == ["Basic cmVwbGF5OnNlY3JldA=="]
+    assert asked == [{"path": "/login", "authorization": ""}]
+
+
 def test_answers_of_a_real_server_are_understood() -> None:
     answers = fixtures("prometheus")
 

@@ -197,6 +197,15 @@ def test_packages_citation_and_changelog_name_one_version(citation):
     assert (citation["version"], citation["date-released"]) == released[0]
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == citation["version"]
     assert json.loads((ROOT / "package.json").read_text())["version"] == citation["version"]
+    locked = re.search(r'^name = "replay"\nversion = "(.+)"$', (ROOT / "uv.lock").read_text(), re.MULTILINE)
+    assert locked[1] == citation["version"], "run `uv lock`"
+
+
+def test_the_lock_of_npm_is_of_these_packages():
+    """`npm ci` looks at no version of the project, and an environment that is there is not made anew."""
+    package, lock = (json.loads((ROOT / name).read_text()) for name in ("package.json", "package-lock.json"))
+    keys = ("version", "dependencies", "devDependencies")
+    assert {key: lock["packages"][""][key] for key in keys} == {key: package[key] for key in keys}, "run `npm install`"
 
 
 def test_the_citation_has_what_its_format_requires(citation):

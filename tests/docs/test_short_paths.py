@@ -74,6 +74,11 @@ def test_the_tokens_of_the_look_exist():
     tokens = (ROOT / "css" / "tokens.css").read_text()
     named = re.findall(r"`(--[a-z-]+)`", LOOK_PAGE)
     assert named and [name for name in named if f"{name}:" not in tokens] == []
+    styles = (ROOT / "deck" / "stage" / "chart-styles.js").read_text()
+    looks = re.findall(r'^  (\w+): \{ color: "var\((--[a-z-]+)\)"', styles, re.MULTILINE)
+    section = LOOK_PAGE.partition("in every chart:")[2].partition("Others")[0]
+    assert re.findall(r"`([a-z]+)`", section) == [look for look, _ in looks]
+    assert re.findall(r"`(--series-[a-z-]+)`", LOOK_PAGE) == [token for _, token in looks]
 
 
 @pytest.mark.parametrize("page", SHORT_PATHS, ids=lambda path: path.stem)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.evidence.data_set import refuse_copies
+from replay.evidence.data_set import data_sets_in, refuse_copies
 from replay.evidence.read import list_raw
 from replay.preflight.plan import plans
 from support.datasets import measured
@@ -28,6 +29,12 @@ def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(mi
             measure()
         assert "--data mine" in raised.value.next_step
     refuse_copies("none")
+
+
+def test_a_folder_with_a_name_that_no_command_takes_is_no_data_set(mine):
+    for name in ("mine (copy)", "Mine", ".other"):
+        shutil.copytree(mine, mine.with_name(name))
+    assert data_sets_in(mine.parent) == ["mine"]
 
 
 @pytest.mark.parametrize("campaign", [None, {}, {"data_set": 1}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 from replay.base.errors import EvidenceError
 from replay.evidence.data_set import members, write_pack
 from replay.evidence.durable import SUMS, sha256
+from replay.evidence.read import list_raw
 from support.commands import run_raw
 from support.evidence import evidence_of, pack_again
 from support.rawtree import RawTree
@@ -110,6 +112,19 @@ def test_verify_counts_good_packs_and_names_bad_ones(tree, capsys):
         said = capsys.readouterr().err
         assert str(tree.packs()[0]) in said
         assert name in said
+
+
+def test_a_block_that_is_sealed_while_it_is_read_is_named_in_a_sentence(tree, monkeypatch, capsys):
+    def sealed_at_once(raw):
+        listing = list_raw(raw)
+        shutil.rmtree(tree.raw / "block-02.open")
+        return listing
+
+    monkeypatch.setattr("replay.evidence.command.list_raw", sealed_at_once)
+    assert run_raw(["verify", "--data", "mine"]) == 1
+    said = capsys.readouterr().err
+    assert "block-02.open: it was sealed while it was read" in said
+    assert "next: run this again" in said
 
 
 @pytest.mark.parametrize(

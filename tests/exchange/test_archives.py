@@ -142,6 +142,19 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_and_takes_no_room(tmp_pa
     assert sum(path.stat().st_size for path in (tmp_path / "unpacked").iterdir()) < 100
 
 
+def test_a_long_name_that_would_fill_the_memory_is_not_read(tmp_path):
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = tarfile.GNUTYPE_LONGNAME, 5_000_000
+    content = gzip.compress(member.tobuf() + b"x" * member.size)
+    _, why = below(tmp_path, write(tmp_path / "mine", {"a.tar.gz": content}))
+    assert why == {"a.tar.gz": "it cannot be unpacked: a header in it has more than 1 MiB"}
+
+
+def test_a_name_cannot_command_the_terminal_nor_turn_its_text_round(tmp_path):
+    folder = write(tmp_path / "mine", {"a.zip": zipped({"run\x1b[2J/\u202e4k.json": b"one"})})
+    assert below(tmp_path, folder) == ({"a.zip/run\\x1b[2J/\\u202e4k.json": b"one"}, {})
+
+
 def test_an_archive_without_a_file_is_named(tmp_path):
     _, why = below(tmp_path, write(tmp_path / "mine", {"a.tar.gz": gzip.compress(b"\0" * 20_000)}))
     assert why == {"a.tar.gz": "an archive without a file"}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from replay.cli.main import main
 from replay.evidence import durable
-from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, _names_here, suspect
+from replay.exchange.bundle import CLAIMS, MANIFEST, Redaction, _names_here, _show, suspect
 from support.foreign_results import job, report, write
 from support.hostile import at_most
 
@@ -170,6 +170,13 @@ def test_every_text_that_leaves_is_shown_and_nothing_is_written_without_a_file(t
             assert f"\n  {leaf}    (" in said
         elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
             assert f": {leaf}\n" in listed
+
+
+def test_no_text_can_hide_itself_from_the_list(capsys):
+    redaction = Redaction()
+    redaction.text("Mine\x1b[1A\x1b[2K", "manifest.label")
+    _show(redaction, everything=False)
+    assert r"  Mine\x1b[1A\x1b[2K    (manifest.label)" in capsys.readouterr().out
 
 
 def test_data_without_digests_do_not_leave(tmp_path, benchmarks, capsys):

@@ -355,6 +355,18 @@ def test_a_look_is_copied_and_one_that_is_not_there_is_refused(tmp_path, benchma
     assert not (tmp_path / "other").exists()
 
 
+def test_what_a_link_leads_to_outside_of_its_folder_is_not_copied(tmp_path, benchmarks, without_deck):
+    (tmp_path / "secret").write_text("secret")
+    look = tmp_path / "acme"
+    look.mkdir()
+    only = results(tmp_path / "only", 20_000, runs=1, sizes=("4k",))
+    imported(benchmarks, only)
+    for link in (benchmarks / "mine" / "notes.json", look / "acme.woff2"):
+        link.symlink_to(tmp_path / "secret")
+    assert main(["talk", "mine", "--out", str(tmp_path / "talk"), "--look", str(look)]) == 0
+    assert not [*(tmp_path / "talk").rglob("notes.json"), *(tmp_path / "talk").rglob("*.woff2")]
+
+
 def test_what_comes_next_can_be_pasted_where_the_talk_was_started(tmp_path, monkeypatch, capsys):
     done = SimpleNamespace(returncode=0, stdout="nothing to correct\n", stderr="")
     monkeypatch.setattr(talk.shutil, "which", lambda name: name)

@@ -11,6 +11,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.design.configuration import experiment_names, load_experiment
 from replay.preflight import checks, host_checks
 from replay.preflight.checks import Findings, why_no_answer
+from replay.tools import reader
 
 
 def site(*, hosts=("localhost",), lacks=()):
@@ -64,6 +65,16 @@ def test_a_missing_program_is_named_with_who_needs_it_and_what_to_type(monkeypat
     )
     assert next(item for text, item in said.items() if text.startswith("rbd is not installed")).level == "refused"
     assert "this fio has no rbd engine: experiments that use it will fail" in said
+
+
+def test_a_missing_program_that_no_package_has_comes_without_a_command(monkeypatch):
+    monkeypatch.setattr(type(reader("iperf3")), "package", "")
+    monkeypatch.setattr(Programs, "find", lambda self, program: None if program == "iperf3" else "/x")
+    monkeypatch.setattr(host_checks, "_fio_has_rbd", lambda programs: True)
+    findings = Findings()
+    host_checks.check_programs(every(), site(), findings)
+    [missing] = [item for item in findings.items if item.level == "warning"]
+    assert (missing.text, missing.commands) == ("iperf3 is not installed; needed by baseline", ())
 
 
 def test_a_client_that_cannot_read_its_key_is_told_what_to_install(tmp_path, monkeypatch):

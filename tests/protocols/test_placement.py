@@ -297,7 +297,7 @@ def test_blocks_move_primaries_away_and_set_a_throttle_and_leave_every_setting_a
 
 
 def assert_primaries_moved(campaign):
-    from replay.derive.experiment import derive_experiment  # imports pandas, which each worker would
+    from replay.derive.experiment import write_entities  # imports pandas, which each worker would
 
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
     assert len(good) == 4
@@ -308,7 +308,7 @@ def assert_primaries_moved(campaign):
     assert primaries["0"] == 0 < primaries["1"]
     deviations = (folder / "aggregate" / "primaries-deviation-unequal.csv").read_text().splitlines()
     assert "Affinity 0,2,-1,-1,-1,1" in deviations
-    derive_experiment(folder, entities=True)
+    write_entities(folder)
     assert (folder / "entities.csv").read_text().count("primary_affinity") == 4 * 3
     assert str(campaign.sandbox_directory).encode() not in campaign.evidence("placement")
 

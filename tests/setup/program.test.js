@@ -97,6 +97,7 @@ describe("the packages of a program", () => {
     const { status, stdout, stderr } = checkoutWith(t, "process.exit(1);").run();
     assert.deepEqual([status, stdout], [1, ""]);
     assert.match(stderr, /npm ci failed\.\n {2}next: see that this machine is online/);
+    assert.match(stderr, /after an edit of package\.json, first: npm install\n/);
   });
 });
 

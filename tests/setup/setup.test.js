@@ -356,6 +356,7 @@ describe("a second run", () => {
     assert.equal(first.status, 1);
     assert.match(first.error, /no network/);
     assert.match(first.error, /next: see that this machine is online/);
+    assert.match(first.error, /after an edit of pyproject\.toml, first: \S+uv lock\n/);
     system.program("uv", works);
     const second = system.setup();
     assert.equal(second.status, 0);

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: The test's function: from the query's form (`query`, `time`) to (status, body).
-Answer = Callable[[dict[str, str]], tuple[int, bytes]]
+#: The test's function: from the query's form (`query`, `time`) to (status, body), or to (status, body, other address).
+Answer = Callable[[dict[str, str]], tuple[int, bytes] | tuple[int, bytes, str]]
 
 
 @contextmanager
@@ -24,11 +24,17 @@ def serving(answer: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = dict(urllib.parse.parse_qsl(body))
             asked.append({**form, "path": self.path, "authorization": self.headers.get("Authorization", "")})
-            status, content = answer(form)
+            status, content, *location = answer(form)
             self.send_response(status)
+            for address in location:
+                self.send_header("Location", address)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            asked.append({"path": self.path, "authorization": self.headers.get("Authorization", "")})
+            self.send_error(404)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from replay.base.paths import ROOT
-from replay.tools import tools
+from replay.tools import reader, tools
 from replay.tools.programs import Program, programs
 
 
@@ -17,6 +17,13 @@ def test_each_program_is_listed_once_with_its_package():
     listed = programs()
     assert Program("rbd", "ceph-common", ("--version",)) in listed
     assert sorted({tool.program for tool in tools()}) == [program.name for program in listed]
+
+
+def test_a_program_that_no_package_has_is_left_to_the_person(monkeypatch):
+    """A package that Debian lacks would keep the set-up and the container from installing any other."""
+    monkeypatch.setattr(type(reader("iperf3")), "package", "")
+    names = [program.name for program in programs()]
+    assert "iperf3" not in names and "fio" in names
 
 
 PLAN = """

@@ -194,6 +194,14 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
             os.utime(path, (moment, moment))
         again = snakemake("--dry-run")
         assert "Nothing to be done" in again.stderr + again.stdout, "a file that was only touched is no reason"
+    everything = {"Derive mine: other, rbd-journaling", DESCRIBE}
+    for name, expected in (("experiments/rbd-journaling.yaml", everything), ("claims.yaml", {DESCRIBE})):
+        path = configuration / name
+        before = path.read_bytes()
+        append(path)
+        os.utime(path, (in_past, in_past))
+        assert due(snakemake("--dry-run")) == expected, "one that was put back with its time is"
+        path.write_bytes(before)
 
     measured(benchmarks / "mine", "third")
     assert due(snakemake("--dry-run")) == {"Derive mine: other, rbd-journaling, third", DESCRIBE}
@@ -339,6 +347,17 @@ def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tm
     done = snakemake("--dry-run", "--forcerun", "measure_block", "--config", f"plan_file={plan}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Measure rbd-bench, block" in done.stdout + done.stderr
+
+
+def test_a_place_that_a_person_moved_is_the_same_for_snakemake_in_the_projects_folder(tmp_path, monkeypatch):
+    (tmp_path / "setpriv").write_text('#!/bin/sh\necho "$REPLAY_BENCHMARKS"\n')
+    (tmp_path / "setpriv").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("REPLAY_BENCHMARKS", "mine")
+    monkeypatch.chdir(tmp_path)
+    told = []
+    assert run_snakemake((), (), tmp_path / "log", told.append) == 0
+    assert told == [f"{tmp_path / 'mine'}\n"]
 
 
 @pytest.mark.parametrize(

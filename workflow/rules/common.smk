@@ -13,6 +13,7 @@ from replay.claims.judge import campaign_folders
 from replay.design.configuration import answer_path, claims_path
 from replay.design.design import read_plan_file
 from replay.evidence.data_set import data_sets_in, experiments_in, recorded_in, sealed_block, sealed_blocks
+from replay.evidence.durable import sha256
 
 # A data set may be called by a number, which `--config` takes for one.
 config |= {key: str(config[key]) for key in ("data", "plan_file") if key in config}
@@ -89,6 +90,15 @@ def configured(names):
 
 def campaign(wildcards):
     return [rule_path(path) for path in (BENCHMARKS / wildcards.data).glob("campaign.json")]
+
+
+def content_of(paths):
+    """The digest of inputs; those of packs are in SHA256SUMS.
+
+    As a parameter, because Snakemake passes over an input that changed and is older than what was derived from it: it
+    was put back or copied with its time, or the clock was set back.
+    """
+    return sha256("".join(sha256(Path(path).read_bytes()) for path in paths if not path.endswith(".tar.gz")).encode())
 
 
 def tables_of(folders, *others):

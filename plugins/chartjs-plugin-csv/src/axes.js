@@ -53,6 +53,13 @@ export function indexAxisOf(chart) {
   return chart.options.indexAxis === "y" ? "y" : "x";
 }
 
+const OTHER_AXIS = { x: "y", y: "x" };
+
+/** What belongs to x and y, for a chart that lies on its side: a point, or the options of its scales. Pure. */
+export function turned(pair) {
+  return Object.fromEntries(Object.entries(pair).map(([axis, of]) => [OTHER_AXIS[axis] ?? axis, of]));
+}
+
 /** Charts without axes. */
 const AXISLESS = ["pie", "doughnut", "polarArea", "radar"];
 
@@ -65,11 +72,12 @@ export function hasAxes(chartType) {
  * The options with the scales that the page set itself: those of the plugin's option `scales` win. Pure.
  * @param {object} settings options of the plugin
  * @param {Record<string, object>} own
+ * @param {"x"|"y"} [valueAxis]   the axis of the values
  */
-export function withOwnScales(settings, own) {
+export function withOwnScales(settings, own, valueAxis = "y") {
   const given = settings.scales ?? {};
   const scales = Object.keys(own).length ? merge({}, [own, given]) : given;
-  const { type } = scales.y ?? {};
+  const { type } = scales[valueAxis] ?? {};
   const yScale = type && settings.yScale === "linear" ? type : settings.yScale;
   return { ...settings, yScale, scales };
 }
@@ -88,8 +96,9 @@ export function xUnitOf(model, settings) {
  * @param {string} chartType
  * @param {object} settings options of the plugin
  * @param {{text: string, grid: string, font: object}} theme computed colours and font
+ * @param {{isLying?: boolean}} [chart]   whether the values are along the horizontal axis
  */
-export function scalesFor(model, chartType, settings, theme) {
+export function scalesFor(model, chartType, settings, theme, { isLying = false } = {}) {
   const { prefix } = settings;
   const xUnit = xUnitOf(model, settings);
   const xType = xScaleType(model, chartType, settings);
@@ -112,6 +121,7 @@ export function scalesFor(model, chartType, settings, theme) {
     if (xType === "log2" && model.xs.length <= OWN_TICKS)
       x.ticks.values = [...model.xs].sort((a, b) => a - b);
     if (xType === "linear") {
+      x.ticks.callback = labelsApart(xUnit, prefix);
       x.ticks.stepSize = stepOf(xUnit, prefix, X_STEPS);
       x.afterBuildTicks =
         xUnit === "count" && model.xs.length <= OWN_TICKS
@@ -120,7 +130,7 @@ export function scalesFor(model, chartType, settings, theme) {
     }
   }
 
-  return { x, y: valueScale(settings, theme) };
+  return { x, y: valueScale(settings, theme, { horizontal: isLying }) };
 }
 
 /** The looks of every axis. */
@@ -197,6 +207,18 @@ export function scalesNow(scales, settings) {
     for (const key of ["stepSize", "values", "callback"]) delete y.ticks[key];
   }
   return { ...scales, y };
+}
+
+/** Labels of ticks, in full if neighbours look alike in few digits, as seconds since 1970 do. */
+function labelsApart(unit, prefix) {
+  const short = (value) => formatTick(value, unit, { prefix });
+  const ends = { null: "", count: "", seconds: " s" }[unit];
+  return (value, at, ticks = []) => {
+    const label = short(value);
+    const isAlike = (tick) => tick !== undefined && short(tick.value) === label;
+    if (ends === undefined || ![ticks[at - 1], ticks[at + 1]].some(isAlike)) return label;
+    return `${value}${ends}`.replace(/^-/, "\u2212");
+  };
 }
 
 /** Ticks at what was counted: 1, 2, 4, 8 clients, and not at 6. */

@@ -1,4 +1,4 @@
-import { clipped, pixelX, pixelY } from "./draw.js";
+import { clippedUpright, pixelX, pixelY } from "./draw.js";
 import { leastOf } from "./figures.js";
 
 /**
@@ -70,8 +70,7 @@ function strokeWhisker(ctx, centre, top, bottom) {
  * @param {import("./entries.js").Entry[]} entries
  */
 export function drawBands(chart, entries) {
-  const { x, y } = chart.scales;
-  clipped(chart, { across: WHISKER + 1, down: 2 }, (ctx) => {
+  clippedUpright(chart, { across: WHISKER + 1, down: 2 }, (ctx, { x, y }) => {
     ctx.lineWidth = 2;
     for (const { points, index, second } of visible(chart, entries)) {
       const dataset = chart.data.datasets[index];
@@ -97,8 +96,7 @@ export function drawBands(chart, entries) {
 
 /** Draws the whiskers of bars and scattered points; call after the datasets are drawn. */
 export function drawWhiskers(chart, entries, color) {
-  const { x, y } = chart.scales;
-  clipped(chart, { across: WHISKER + 1, down: 2 }, (ctx) => {
+  clippedUpright(chart, { across: WHISKER + 1, down: 2 }, (ctx, { x, y }) => {
     ctx.lineWidth = 2;
     for (const { points, index } of visible(chart, entries)) {
       const elements = chart.getDatasetMeta(index).data;
@@ -106,7 +104,7 @@ export function drawWhiskers(chart, entries, color) {
       ctx.strokeStyle = chart.config.type === "bar" ? color : (dataset.csvColor ?? dataset.borderColor);
       for (const run of boundedRuns(points)) {
         for (const { index: at, x: value, low, high } of run) {
-          const centre = elements[at]?.x ?? pixelX(x, value);
+          const centre = elements[at]?.[x.axis] ?? pixelX(x, value);
           strokeWhisker(ctx, centre, pixelY(y, high), pixelY(y, low));
         }
       }
@@ -131,28 +129,28 @@ function lowerBoundsOf(points) {
   return BOUNDS.get(points);
 }
 
-/** Draws an arrow that points up from each lower bound: the value lies there or above. */
+/** Draws an arrow from each lower bound towards greater values: the value lies there or beyond. */
 export function drawLowerBounds(chart, entries) {
   if (entries.every(({ points }) => lowerBoundsOf(points).length === 0)) return;
-  const { x, y } = chart.scales;
-  clipped(chart, { across: ARROW.head + 1, down: ARROW.height }, (ctx) => {
+  clippedUpright(chart, { across: ARROW.head + 1, down: ARROW.height }, (ctx, { x, y }) => {
     ctx.lineWidth = 2;
+    const up = y.axis === "y" ? -1 : 1;
     for (const { points, index } of visible(chart, entries)) {
       const dataset = chart.data.datasets[index];
       const elements = chart.getDatasetMeta(index).data;
       ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
       for (const { at, x: value, least } of lowerBoundsOf(points)) {
-        const centre = chart.config.type === "bar" ? elements[at].x : pixelX(x, value);
+        const centre = chart.config.type === "bar" ? elements[at][x.axis] : pixelX(x, value);
         const foot = pixelY(y, least);
-        const top = foot - ARROW.height;
+        const top = foot + up * ARROW.height;
         ctx.beginPath();
         ctx.moveTo(centre - ARROW.head, foot);
         ctx.lineTo(centre + ARROW.head, foot);
         ctx.moveTo(centre, foot);
         ctx.lineTo(centre, top);
-        ctx.moveTo(centre - ARROW.head, top + ARROW.head);
+        ctx.moveTo(centre - ARROW.head, top - up * ARROW.head);
         ctx.lineTo(centre, top);
-        ctx.lineTo(centre + ARROW.head, top + ARROW.head);
+        ctx.lineTo(centre + ARROW.head, top - up * ARROW.head);
         ctx.stroke();
       }
     }

@@ -1,4 +1,4 @@
-// What a program cannot say in JSDoc: that Chart.js' own options now include those of the plugins here.
+// What a program cannot say in JSDoc: that Chart.js' own types and options now include those of the plugins here.
 import type { CartesianScaleOptions, ChartType } from "chart.js";
 import type { CsvOptions } from "./plugin.js";
 import type { LabelOptions } from "./labels.js";
@@ -11,6 +11,17 @@ type Log2ScaleOptions = CartesianScaleOptions & {
 };
 
 declare module "chart.js" {
+  interface ChartTypeRegistry {
+    chain: ChartTypeRegistry["scatter"];
+    dumbbell: ChartTypeRegistry["scatter"];
+    forest: ChartTypeRegistry["scatter"];
+    heatmap: ChartTypeRegistry["scatter"];
+    quadrant: ChartTypeRegistry["scatter"];
+    response: ChartTypeRegistry["scatter"];
+    share: ChartTypeRegistry["scatter"];
+    squares: ChartTypeRegistry["scatter"];
+    strip: ChartTypeRegistry["scatter"];
+  }
   interface PluginOptionsByType<TType extends ChartType> {
     csv?: CsvOptions | false;
     csvLabels?: LabelOptions | false;

@@ -24,10 +24,14 @@ export function runsUrl(url) {
 
 /** The name of a chart's file, by which `runs.csv` calls the chart: `a/X.csv?v=1` → `X`. */
 export function chartNameOf(url) {
-  const name = FILE_NAME.exec(url)[1].replace(/\.csv$/i, "");
+  return decoded(FILE_NAME.exec(url)[1].replace(/\.csv$/i, ""));
+}
+
+/** An address, or a part of one, as people read it. */
+export function decoded(address) {
   try {
-    return decodeURIComponent(name);
+    return decodeURIComponent(address);
   } catch {
-    return name; // a lone "%"
+    return address; // a lone "%"
   }
 }

@@ -1,5 +1,5 @@
 import { defaults } from "chart.js";
-import { withOwnScales, yScaleType } from "./axes.js";
+import { indexAxisOf, withOwnScales, yScaleType } from "./axes.js";
 import { choiceOf } from "./entries.js";
 import { CsvError } from "./error.js";
 import { clearError, showError, showNotes } from "./error-view.js";
@@ -15,6 +15,7 @@ import { Room } from "./room.js";
 import { readingOf } from "./source.js";
 import { readModel } from "./table.js";
 import { themeAt } from "./style.js";
+import { tooltipCallbacks } from "./tooltip.js";
 
 /**
  * One chart and its CSV: keeps its model, and updates the chart in place when file, options or page change.
@@ -64,7 +65,8 @@ export class CsvController {
     // What stands after the numbers of a file is certain; an option may be a guess by its name.
     settings.yUnit = this.model?.yUnit ?? settings.yUnit;
     settings.xUnit ??= this.model?.xUnit ?? null;
-    return withOwnScales(settings, this.#own?.scales ?? {});
+    const isLying = this.#chart && !this.kind && indexAxisOf(this.#chart) === "y";
+    return withOwnScales(settings, this.#own?.scales ?? {}, isLying ? "x" : "y");
   }
 
   /** What draws this chart, unless that is Chart.js itself. */
@@ -122,6 +124,7 @@ export class CsvController {
 
   /** Starts the first load. CSV given as text is applied at once, before the chart is first drawn. */
   start() {
+    this.#completeOptions();
     if (typeof this.text === "string") {
       const changed = this.#readText();
       this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
@@ -142,8 +145,10 @@ export class CsvController {
   refresh() {
     if (!this.#chart) return Promise.resolve(false);
     const { url, text } = this.settings;
-    if (url !== this.url) this.#files.forgetOwn();
+    if (url !== this.url || typeof text === "string") this.#files.forgetOwn();
+    const isNew = !this.active;
     Object.assign(this, { url, text });
+    if (isNew && this.active) this.#completeOptions();
     if (typeof this.text === "string") {
       const changed = this.#readText();
       if (!this.error) this.#chart.update("none");
@@ -206,6 +211,20 @@ export class CsvController {
     clearError(this.#canvas);
     showNotes(this.#canvas, []);
     this.#chart = null;
+  }
+
+  /** Gives the chart options that belong to its data, for what the page did not set. */
+  #completeOptions() {
+    const { options } = this.#chart.config;
+    const { plugins = {} } = options;
+    const own = { ...plugins };
+    if (plugins.tooltip !== false) {
+      const callbacks = tooltipCallbacks(() => this);
+      own.tooltip = { ...plugins.tooltip, callbacks: { ...callbacks, ...plugins.tooltip?.callbacks } };
+    }
+    // A screen shows no more points than this. It takes effect where the page registered Chart.js' Decimation.
+    if (this.settings.decimate !== false) own.decimation ??= { enabled: true, algorithm: "min-max" };
+    options.plugins = own;
   }
 
   async #load() {

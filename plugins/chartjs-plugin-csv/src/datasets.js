@@ -28,13 +28,14 @@ const NO_FILL = "rgba(0, 0, 0, 0)";
  * @param {(name: string) => {color: string, dash: number[], pointStyle: string, faded?: string}} lookOf computed
  *   style by name; `faded` is the colour of a second data set's lines
  * @param {{existing?: object[], overrides?: object[]|Record<string, object>, entries?: import("./entries.js").Entry[],
- *   otherXs?: (number|string)[], positive?: boolean}} [options] `overrides`: dataset properties by index or by series
- *   name, which win over everything but label and data; `entries`: what is drawn of the model, and beside it;
- *   `otherXs`: x values of the second data set; `positive`: the axis has no place for values of 0 and below
+ *   otherXs?: (number|string)[], positive?: boolean, isLying?: boolean}} [options] `overrides`: dataset properties by
+ *   index or by series name, which win over everything but label and data; `entries`: what is drawn of the model, and
+ *   beside it; `otherXs`: x values of the second data set; `positive`: the axis has no place for values of 0 and below;
+ *   `isLying`: the values are along x
  */
 export function dataFor(model, chartType, lookOf, options = {}) {
   const { existing = [], overrides = [], own = () => ({}), otherXs = [], positive = false } = options;
-  const { lookOfPart = null, unseen = false, quiet = () => false, lineFrom = 2 } = options;
+  const { lookOfPart = null, unseen = false, quiet = () => false, lineFrom = 2, isLying = false } = options;
   const { entries = entriesOf(model) } = options;
   const byLabel = new Map(existing.map((dataset) => [dataset.label, dataset]));
   const parted = ["pie", "doughnut", "polarArea"].includes(chartType);
@@ -47,7 +48,8 @@ export function dataFor(model, chartType, lookOf, options = {}) {
     const { name, label, points, second } = entry;
     const dataset = byLabel.get(label) ?? {};
     const aligned = asRows && !second;
-    const data = points.map((point) => (aligned ? valueOf(point) : { x: point.x, y: valueOf(point) }));
+    const place = isLying ? (x, y) => ({ x: y, y: x }) : (x, y) => ({ x, y });
+    const data = points.map((point) => (aligned ? valueOf(point) : place(point.x, valueOf(point))));
     const given = { ...(second ? {} : own(name, index)), ...overrideOf(overrides, entry, index) };
     const look = recoloured(lookOf(name), given, chartType);
     Object.assign(dataset, looks(look, chartType, points.length, second));

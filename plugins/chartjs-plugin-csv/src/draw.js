@@ -1,3 +1,4 @@
+import { indexAxisOf } from "./axes.js";
 import { isLogarithmic } from "./range.js";
 import { drawPoint } from "chart.js/helpers";
 
@@ -14,6 +15,22 @@ export function clipped(chart, { across, down = 0 }, draw) {
   ctx.clip();
   draw(ctx);
   ctx.restore();
+}
+
+/**
+ * The same for what is drawn between the x of a file and its values. `draw` has their scales, and draws upright also
+ * where the chart lies on its side.
+ */
+export function clippedUpright(chart, { across, down = 0 }, draw) {
+  const { x, y } = chart.scales;
+  if (indexAxisOf(chart) === "x") {
+    clipped(chart, { across, down }, (ctx) => draw(ctx, { x, y }));
+    return;
+  }
+  clipped(chart, { across: down, down: across }, (ctx) => {
+    ctx.transform(0, 1, 1, 0, 0, 0);
+    draw(ctx, { x: y, y: x });
+  });
 }
 
 /** Where an x value is drawn, on a measured axis or among categories. */

@@ -47,8 +47,10 @@ export class ChartFiles {
     return read.model;
   }
 
-  /** The next read of the chart's own file is reported even if it has not changed. */
+  /** What is being read of the chart's own file is ignored; the next read is reported even if nothing has changed. */
   forgetOwn() {
+    this.#request?.abort();
+    this.#request = null;
     this.#signature = null;
   }
 
@@ -70,8 +72,7 @@ export class ChartFiles {
 
   /** Files that arrive later are ignored. */
   destroy() {
-    this.#request?.abort();
-    this.#request = null;
+    this.forgetOwn();
     this.runs.destroy();
     this.second.destroy();
   }
@@ -125,15 +126,15 @@ export class ChartFiles {
 
   /** One model of the files of a chart, and all that was read. */
   async #read(urls, request) {
-    const [own, ...more] = urls.map((url) => loadModel(url, this.#loading(request)));
     const settings = this.#settings();
-    if (more.length === 0) return onlyAt(await own, settings.at);
     const kind = this.#kind();
-    if (kind && !kind.join)
+    if (urls.length > 1 && kind && !kind.join)
       throw new CsvError("this chart is drawn from one file, and more are named", {
         url: urls[1],
         kind: "options",
       });
+    const [own, ...more] = urls.map((url) => loadModel(url, this.#loading(request)));
+    if (more.length === 0) return onlyAt(await own, settings.at);
     const files = await Promise.all([own, ...more.map(unlessAbsent)]);
     const isHere = (_, index) => files[index] !== null;
     const models = files.filter(isHere).map(({ model }) => model);

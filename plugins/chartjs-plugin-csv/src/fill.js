@@ -1,6 +1,6 @@
 import { registry } from "chart.js";
 import { merge, toFont } from "chart.js/helpers";
-import { hasAxes, indexAxisOf, scalesFor, scalesNow, yScaleType } from "./axes.js";
+import { hasAxes, indexAxisOf, scalesFor, scalesNow, turned, yScaleType } from "./axes.js";
 import { dataFor, dataOfKind } from "./datasets.js";
 import { choiceOf, entriesOf } from "./entries.js";
 import { kindOf } from "./kinds.js";
@@ -21,6 +21,7 @@ import { looksAt } from "./style.js";
 export function fillChart(chart, { model, settings, theme, room, second, own, existing, unseen = false }) {
   const { type } = chart.config;
   const kind = kindOf(type);
+  const isLying = !kind && indexAxisOf(chart) === "y";
   const drawn = (data) =>
     kind ? { ...data, series: inOrder(kind.marks?.(data, settings) ?? data.series, settings) } : data;
   const entries = entriesOf(drawn(model), second && { ...second, model: drawn(second.model) });
@@ -37,14 +38,16 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
         unseen,
         quiet: quietIn(settings),
         lineFrom: settings.lineFrom,
+        isLying,
       });
   chart.options.parsing = own.drawn.length > 0 || chart.data.datasets.some((dataset) => dataset.parsing);
   chart.data.datasets.push(...own.drawn);
   if (settings.axes !== false && hasAxes(type)) {
+    const turn = (byAxis) => (isLying ? turned(byAxis) : byAxis);
     const scales = kind
       ? scalesOfKind(kind, { chart, model, entries, settings, theme, colorOf: (name) => lookOf(name).color })
-      : scalesFor(model, type, settings, theme);
-    const used = fitted(scales, settings, room);
+      : turn(scalesFor(model, type, { ...settings, scales: turn(settings.scales) }, theme, { isLying }));
+    const used = fitted(scales, turn(scalesNow(turn(settings.scales), settings)), room);
     if (Object.values(used).some(({ type: scale }) => scale === Log2Scale.id)) registry.addScales(Log2Scale);
     chart.options.scales = used;
   }
@@ -75,13 +78,13 @@ function scalesOfKind(kind, { chart, entries, settings, ...given }) {
  * The plugin's scales with those of the page over them; the vertical one leaves the room that neighbours need, and the
  * title of the horizontal one has as many lines as it needs.
  */
-function fitted(scales, settings, room) {
+function fitted(scales, own, room) {
   const { afterFit } = scales.y;
   scales.y.afterFit = (scale) => {
     afterFit?.(scale);
     scale.width = room.fit("left", scale.width);
   };
-  const merged = merge(scales, scalesNow(settings.scales, settings));
+  const merged = merge(scales, own);
   const { beforeFit } = merged.x;
   merged.x.beforeFit = (scale) => {
     beforeFit?.(scale);

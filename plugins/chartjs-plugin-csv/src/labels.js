@@ -1,5 +1,5 @@
 import { layouts } from "chart.js";
-import { hasAxes } from "./axes.js";
+import { hasAxes, indexAxisOf } from "./axes.js";
 import { drawLeader, drawSwatch, lastPoint } from "./draw.js";
 import { heightOf, placeLabels, planNames } from "./labels-layout.js";
 import { kindOf } from "./kinds.js";
@@ -41,7 +41,8 @@ const boxes = new WeakMap();
 
 /**
  * Chart.js plugin `csvLabels`: each series' name at the end of its line, in its colour, without collision,
- * instead of a legend. Bars and scattered points have no line end: their names form a key beside the chart.
+ * instead of a legend. Bars, scattered points, and lines in a chart that lies on its side do not end there: their names
+ * form a key beside the chart.
  *
  * Options (`options.plugins.csvLabels`, or false): `display`, `font` `{size, weight, family}`, `lineHeight`,
  * `gap` (px between labels), `offset` (px between line end and label), `maxWidth` (px; longer names wrap).
@@ -89,7 +90,7 @@ class LabelBox {
   }
 
   get isKey() {
-    return this.chart.config.type !== "line";
+    return this.chart.config.type !== "line" || indexAxisOf(this.chart) === "y";
   }
 
   isHorizontal() {

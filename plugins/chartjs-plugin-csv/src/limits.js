@@ -55,7 +55,8 @@ function fromZero(range) {
 }
 
 /** The part of the x axis that the page set; values outside of it do not count. */
-function xPart({ scales: { x } }) {
+function xPart(chart) {
+  const x = chart.scales[indexAxisOf(chart)];
   const bounds = x?.getUserBounds();
   if (!bounds || x.type === "category") return {};
   return {

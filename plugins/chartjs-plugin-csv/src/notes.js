@@ -1,3 +1,4 @@
+import { decoded } from "./companions.js";
 import { choiceOf } from "./entries.js";
 
 /**
@@ -15,7 +16,7 @@ import { choiceOf } from "./entries.js";
 export function notesOf({ settings, model, scale, second, runs, isBeside, kind = null }) {
   const { overlay } = settings;
   const lines = model && kind?.notes ? kind.notes(model, settings) : [];
-  if (model?.lacking) lines.push(`Not here: ${model.lacking.map(decodeURI).join(", ")}.`);
+  if (model?.lacking) lines.push(`Not here: ${model.lacking.map(decoded).join(", ")}.`);
   if (settings.lines && runs.error) lines.push(`The single runs are not shown: ${runs.error.message}.`);
   const label = overlay?.label ?? overlay?.url;
   if (overlay && second.error) lines.push(`${label} is not shown: ${second.error.message}.`);

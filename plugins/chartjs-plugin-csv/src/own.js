@@ -33,8 +33,9 @@ export function without(object, keys) {
 export function ownScales({ config }) {
   const { type } = config;
   const filled = config.options.scales ?? {};
+  const { indexAxis } = config.options;
   const bare = (scales) =>
-    new config.constructor({ type, data: { datasets: [{}] }, options: { scales } }).options.scales;
+    new config.constructor({ type, data: { datasets: [{}] }, options: { scales, indexAxis } }).options.scales;
   const usual = bare({});
   const typed = Object.entries(filled).map(([id, { axis, type: kind }]) => [id, { axis, type: kind }]);
   // Defaults depend on the type of a scale, so only scales of the same type are compared.

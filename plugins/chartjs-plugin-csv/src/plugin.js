@@ -7,7 +7,6 @@ import { MAX_BYTES } from "./load.js";
 import { drawLines, drawRuns } from "./runs.js";
 import { PALETTE } from "./style.js";
 import { separateTicks } from "./ticks.js";
-import { tooltipCallbacks } from "./tooltip.js";
 
 /**
  * @typedef {"bytes"|"bytes_per_second"|"operations_per_second"|"seconds"|"ratio"|"fraction"|"count"} Unit
@@ -147,17 +146,7 @@ export const ChartCsv = {
   start(chart) {
     const controller = new CsvController(chart);
     controllers.set(chart, controller);
-    if (!controller.active) return;
-    const { plugins = {} } = chart.config.options;
-    const own = { ...plugins };
-    if (plugins.tooltip !== false) {
-      const callbacks = tooltipCallbacks(() => controller);
-      own.tooltip = { ...plugins.tooltip, callbacks: { ...callbacks, ...plugins.tooltip?.callbacks } };
-    }
-    // A screen shows no more points than this. It takes effect where the page registered Chart.js' Decimation.
-    if (controller.settings.decimate !== false) own.decimation ??= { enabled: true, algorithm: "min-max" };
-    chart.config.options.plugins = own;
-    controller.start();
+    if (controller.active) controller.start();
   },
 
   stop(chart) {

@@ -1,4 +1,5 @@
-import { clipped, lastPoint, pixelX, pixelY } from "./draw.js";
+import { indexAxisOf, turned } from "./axes.js";
+import { clippedUpright, lastPoint, pixelX, pixelY } from "./draw.js";
 import { CsvError } from "./error.js";
 import { groupBy } from "./group.js";
 import { isLogarithmic } from "./range.js";
@@ -93,7 +94,7 @@ export function furthest(lines, end, { from = -Infinity, to = Infinity } = {}) {
 
 /** The series that are drawn from their runs now: dataset, colour, lines, and the one that is named. */
 function drawnLines(chart, entries, runs, end) {
-  const { min: from, max: to } = chart.scales.x;
+  const { min: from, max: to } = chart.scales[indexAxisOf(chart)];
   return entries.flatMap(({ name, second }, index) => {
     if (second || !chart.isDatasetVisible(index)) return [];
     const lines = linesOf(runs.get(name) ?? []);
@@ -111,10 +112,9 @@ function drawnLines(chart, entries, runs, end) {
  * @param {"high"|"low"|null} [end]
  */
 export function drawLines(chart, entries, runs, end = null) {
-  const { x, y } = chart.scales;
-  const positive = isLogarithmic(y.type);
   const drawn = drawnLines(chart, entries, runs, end);
-  clipped(chart, { across: NAMED.radius, down: NAMED.radius }, (ctx) => {
+  clippedUpright(chart, { across: NAMED.radius, down: NAMED.radius }, (ctx, { x, y }) => {
+    const positive = isLogarithmic(y.type);
     ctx.lineJoin = "round";
     const stroke = ({ points }) => {
       ctx.beginPath();
@@ -142,13 +142,14 @@ export function drawLines(chart, entries, runs, end = null) {
  */
 export function namesOfLines(chart, entries, runs, { end, name }, format) {
   const named = drawnLines(chart, entries, runs, end).filter(({ named: run }) => run !== null);
+  const { min: from, max: to } = chart.scales[indexAxisOf(chart)];
   const best = furthest(
     named.map(({ named: { line } }) => line),
     end,
-    { from: chart.scales.x.min, to: chart.scales.x.max },
+    { from, to },
   );
   return named.map(({ color, named: { line, point } }) => ({
-    ...point,
+    ...(indexAxisOf(chart) === "y" ? turned(point) : point),
     label: line === best.line ? `${name}: ${format(point.y)}` : format(point.y),
     color,
     shape: "dot",
@@ -168,8 +169,11 @@ export function linePixels(chart, entries, runs) {
   );
 }
 
-function pixelsOf({ scales: { x, y } }, { points }) {
-  return points.map((point) => ({ x: pixelX(x, point.x), y: pixelY(y, point.y) }));
+function pixelsOf(chart, { points }) {
+  const isLying = indexAxisOf(chart) === "y";
+  const { x, y } = isLying ? turned(chart.scales) : chart.scales;
+  const pixels = points.map((point) => ({ x: pixelX(x, point.x), y: pixelY(y, point.y) }));
+  return isLying ? pixels.map(turned) : pixels;
 }
 
 /**
@@ -179,15 +183,14 @@ function pixelsOf({ scales: { x, y } }, { points }) {
  * @param {Map<string, object[]>} runs
  */
 export function drawRuns(chart, entries, runs) {
-  const { y } = chart.scales;
-  const positive = isLogarithmic(y.type);
-  clipped(chart, { across: SPREAD * COLUMNS, down: RADIUS + 1 }, (ctx) => {
+  clippedUpright(chart, { across: SPREAD * COLUMNS, down: RADIUS + 1 }, (ctx, { x: along, y }) => {
+    const positive = isLogarithmic(y.type);
     ctx.globalAlpha = ALPHA;
     entries.forEach(({ name, second, points }, index) => {
       if (second || !chart.isDatasetVisible(index)) return;
       const dataset = chart.data.datasets[index];
       ctx.fillStyle = dataset.csvColor ?? dataset.borderColor;
-      const centreOf = centres(chart, index, points);
+      const centreOf = centres(chart, along, index, points);
       const seen = new Map();
       for (const { x, y: value } of runs.get(name) ?? []) {
         if (value === null || (positive && value <= 0)) continue;
@@ -203,12 +206,11 @@ export function drawRuns(chart, entries, runs) {
 }
 
 /** Where the runs of an x value are drawn: at its bar, or at the value if there are no bars. */
-function centres(chart, index, points) {
-  const { x } = chart.scales;
+function centres(chart, x, index, points) {
   if (chart.config.type !== "bar") return (value) => pixelX(x, value);
   const elements = chart.getDatasetMeta(index).data;
   const at = new Map(points.map((point, position) => [point.x, position]));
-  return (value) => elements[at.get(value)]?.x ?? pixelX(x, value);
+  return (value) => elements[at.get(value)]?.[x.axis] ?? pixelX(x, value);
 }
 
 /** By address: a file of runs as it was last read, or is being read. */

@@ -38,14 +38,16 @@ export function tooltipCallbacks(current) {
     title(items) {
       const { model, settings } = current();
       const point = items.length ? pointOf(items[0]) : null;
-      if (!point || kind(items[0])?.tell) return "";
+      // For data of the page's own Chart.js says what it says without the plugin.
+      if (!point) return undefined;
+      if (kind(items[0])?.tell) return "";
       const title = settings.xTitle || (model.kind === "wide" && !kind(items[0]) ? model.xLabel : "");
       return [title, sayIn(model, settings).x(point.x)].filter(Boolean).join(" ");
     },
     label(item) {
       const { settings, model } = current();
       const point = pointOf(item);
-      if (!point) return item.dataset.label;
+      if (!point) return undefined;
       const told =
         kind(item)?.tell?.(point, sayIn(model, settings)) ??
         describePoint(point, { ...settings, yUnit: unitOf(item) });

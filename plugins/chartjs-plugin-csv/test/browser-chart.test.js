@@ -245,6 +245,115 @@ inPage(
   },
 );
 
+inPage(
+  "text in place of a file is neither overwritten by an answer that comes later nor in the way of the file afterwards",
+  () => ({
+    script: `
+      const answers = [];
+      const fetch = () => new Promise((resolve) => answers.push((y) => resolve(
+        new Response("x,1\\na," + y + "\\n", { headers: { "content-type": "text/csv" } }))));
+      window.chart = new Chart(canvas, { type: "line", data: { datasets: [] }, options: { plugins: { csv: { url: "/d/a.csv", fetch } } } });
+      const value = () => chart.data.datasets[0].data[0];
+      const use = (text) => {
+        chart.options.plugins.csv.text = text;
+        return csvOf(chart).refresh();
+      };
+      answers[0](1);
+      await csvOf(chart).ready;
+      window.values = [value()];
+      await use("x,1\\na,9\\n");
+      values.push(value());
+      const back = use(null);
+      answers[1](1);
+      await back;
+      values.push(value());
+      const slow = csvOf(chart).refresh();
+      await use("x,1\\na,7\\n");
+      answers[2](3);
+      await slow;
+      values.push(value());`,
+  }),
+  async (page) => {
+    assert.deepEqual(await page.evaluate(() => window.values), [1, 9, 1, 7]);
+  },
+);
+
+inPage(
+  "a chart that gets its CSV later says values in their unit, and those of the page's own data as Chart.js does",
+  () => ({
+    script: `
+      window.chart = new Chart(canvas, {
+        type: "line",
+        data: { datasets: [{ label: "Target", data: [{ x: 1, y: 4 }, { x: 2, y: 6 }] }] },
+        options: { animation: false, plugins: { csv: { yUnit: "seconds" } } },
+      });
+      chart.options.plugins.csv.text = "x,a\\n1,2\\n2,3\\n";
+      await csvOf(chart).refresh();`,
+  }),
+  async (page) => {
+    const body = await page.evaluate(() => {
+      const { tooltip } = window.chart;
+      const active = [0, 1].map((datasetIndex) => ({ datasetIndex, index: 0 }));
+      tooltip.setActiveElements(active, { x: 0, y: 0 });
+      return tooltip.body.flatMap(({ lines }) => lines);
+    });
+    assert.deepEqual(body, ["a: 2 s", "Target: 4"]);
+  },
+);
+
+inPage(
+  "with indexAxis y bars, lines and points lie on their side with their bounds, and the page's scales stay where they are",
+  () => ({
+    script: `
+      const long = "series,x,y,low,high,n\\nA,10,5,4,8,3\\nA,30,6,5,7,3\\n";
+      const lying = (type, text, scales = {}) => {
+        const place = document.createElement("canvas");
+        document.getElementById("place").append(place);
+        const options = { animation: false, responsive: false, indexAxis: "y", scales, plugins: { csv: { text } } };
+        return new Chart(place, { type, data: { datasets: [] }, options });
+      };
+      window.charts = [
+        lying("bar", "device,reads\\nfast,5\\nslow,6\\n"),
+        lying("bar", long),
+        lying("line", long),
+        lying("scatter", long),
+        lying("line", long, { x: { type: "logarithmic" }, y: { title: { display: true, text: "own" } } }),
+      ];`,
+  }),
+  async (page) => {
+    const drawn = await page.evaluate(() =>
+      window.charts.map((chart) => {
+        const { x, y } = chart.scales;
+        const ratio = chart.currentDevicePixelRatio;
+        const placeOf = (value, index) => [
+          x.getPixelForValue(value),
+          y.getPixelForValue(y.type === "category" ? index : [10, 30][index]),
+        ];
+        const elements = chart.getDatasetMeta(0).data;
+        const [left, top] = placeOf(7, 0);
+        const { data } = chart.ctx.getImageData(left * ratio - 1, top * ratio - 1, 3, 3);
+        return {
+          types: [x.type, y.type],
+          inPlace: [5, 6].every((value, index) => {
+            const [across, down] = placeOf(value, index);
+            return Math.hypot(elements[index].x - across, elements[index].y - down) < 1;
+          }),
+          bounds: data.some((channel, at) => at % 4 === 3 && channel > 20),
+          title: y.options.title.text,
+        };
+      }),
+    );
+    const inPlace = true;
+    assert.deepEqual(drawn, [
+      { types: ["linear", "category"], inPlace, bounds: false, title: "device" },
+      { types: ["linear", "category"], inPlace, bounds: true, title: "" },
+      { types: ["linear", "linear"], inPlace, bounds: true, title: "" },
+      { types: ["linear", "linear"], inPlace, bounds: true, title: "" },
+      { types: ["logarithmic", "linear"], inPlace, bounds: true, title: "own" },
+    ]);
+  },
+);
+
 /** The parts of a date adapter that a time axis needs, in days of UTC. */
 const ADAPTER = `{
   init() {},

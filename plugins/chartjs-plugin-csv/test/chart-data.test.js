@@ -155,6 +155,18 @@ test("an axis of counts has its ticks at the counts, or at whole numbers if ther
   assert.equal(many.ticks.stepSize({ scale: { min: 1, max: 5 } }), 1);
 });
 
+test("ticks that few digits cannot tell apart are written in full", () => {
+  const since1970 = readModel("series,x,y\na,1764380960,1\na,1764381000,2\n");
+  const labels = (settings, ...values) => {
+    const { callback } = scalesFor(since1970, "line", { prefix: "si", ...settings }, theme).x.ticks;
+    const ticks = values.map((value) => ({ value }));
+    return values.map((value, at) => callback(value, at, ticks));
+  };
+  assert.deepEqual(labels({}, 1764380960, 1764380970), ["1764380960", "1764380970"]);
+  assert.deepEqual(labels({ xUnit: "seconds" }, 1764380960, 1764380970), ["1764380960 s", "1764380970 s"]);
+  assert.deepEqual(labels({}, 20000, 30000), ["20k", "30k"]);
+});
+
 test("powers of two fill a log2 axis, thinned when there are many", () => {
   assert.deepEqual(powersOfTwo(4096, 16384), [4096, 8192, 16384]);
   assert.deepEqual(powersOfTwo(0.3, 5), [0.5, 1, 2, 4]);

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
 import { ChartFiles } from "../src/files.js";
+import { notesOf } from "../src/notes.js";
 import { furthest, linesOf, readRuns, sharedRuns } from "../src/runs.js";
+import { readModel } from "../src/table.js";
 
 const HEADER = "chart,series,x,y,block,attempt\n";
 
@@ -169,4 +171,11 @@ test("where a line is drawn, further files are the other end of its band", async
     [lacking.lacking, lacking.bounds, lacking.series[0].points[0].high],
     [["p98.csv"], undefined, null],
   );
+});
+
+test("a further file that is not here is named as people read it, whatever is in its name", () => {
+  const model = { ...readModel("depth,1,2\nA,1,2\n"), lacking: ["p%2098.csv", "98%.csv"] };
+  const none = { data: null, error: null };
+  const drawn = { settings: {}, model, scale: "linear", second: none, runs: none, isBeside: false };
+  assert.deepEqual(notesOf(drawn), ["Not here: p 98.csv, 98%.csv."]);
 });

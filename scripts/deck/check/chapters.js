@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { placeWithin } from "../data-sets.js";
 import { readTalkFile } from "../talk-file.js";
 import { READER_SEPARATORS, SEPARATORS } from "../talk-page.js";
 
@@ -83,7 +84,7 @@ export function problemIn(slide, message, position = 0) {
  * @param {string} [name]   the talk's, if it is not the one that is meant
  * @returns {Promise<{talk: import("../talk-file.js").TalkFile,
  *                    chapters: {file: string, text: string, slides: Slide[]}[], problems: Problem[]}>}
- *   chapters: the reader's page is the last of them; problems: chapters that are not there
+ *   chapters: the reader's page is the last of them; problems: chapters that are not there, or lie elsewhere
  * @throws {import("../checked-yaml.js").InvalidFile} if slides/<talk>/talk.yaml is not as it must be
  */
 export async function readTalk(root, name) {
@@ -98,6 +99,11 @@ export async function readTalk(root, name) {
   for (const { line, ...chapter } of named) {
     try {
       const text = await readFile(path.join(root, chapter.file), "utf8");
+      if ((await placeWithin(path.join(root, "slides"), path.relative("slides", chapter.file))) === null) {
+        const message = `${chapter.file} is a link that leads out of slides/: put the file itself there`;
+        problems.push({ file: talk.file, line, message });
+        continue;
+      }
       // With CRLF nothing parts the slides; that is reported once, and the rest is checked as if mended.
       chapters.push({ ...chapter, text, slides: slidesOf(normalText(text), chapter) });
     } catch (error) {

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 #: The exit status of a program that Ctrl-C or SIGTERM ended.
 INTERRUPTED = 130
 _DURING, _AFTERWARDS = "  in: ", "  cleaning up then met: "
+#: Characters that a terminal obeys, and those that show other text out of its order.
+_COMMANDS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Return a text of others as one line that cannot change what else is on the terminal: `\\x1b` for Escape."""
+    return _COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class ReplayError(Exception):
@@ -25,7 +33,7 @@ class ReplayError(Exception):
 
     def __init__(self, what: str, *, where: str | Path | None = None, next_step: str = "") -> None:
         self.what = what
-        self.where = str(where) if where is not None else None
+        self.where = visible(str(where)) if where is not None else None
         self.next_step = next_step
         self.because = ""
         self.notes: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import tomllib
@@ -17,6 +18,10 @@ from replay.base.errors import ConfigurationError
 
 #: The folder of the Python package, and of the files that come with it.
 PACKAGE = Path(__file__).resolve().parents[1]
+#: What a data set's folder may be called: its name becomes part of addresses.
+DATA_SET_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+#: The variables with which a person moves data sets, configuration and ledgers.
+PLACES = ("REPLAY_BENCHMARKS", "REPLAY_CONFIG", "REPLAY_STATE")
 
 
 def _checkout() -> Path | None:

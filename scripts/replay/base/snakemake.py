@@ -20,7 +20,7 @@ import yaml
 
 from replay.base.disk import explained
 from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
-from replay.base.paths import program_file, project_directory, working_directory
+from replay.base.paths import PLACES, program_file, project_directory, working_directory
 from replay.base.progress import EVENTS, report_event
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
@@ -57,6 +57,8 @@ def run_snakemake(
         *(("--profile", str(profile)) if profile else ("--profile", "none")),
         *("--config", *settings),
     ]
+    # Snakemake works in the project's folder, where a path relative to this one would name another place.
+    moved = {name: str(Path(place).absolute()) for name in PLACES if (place := os.environ.get(name))}
     log.parent.mkdir(parents=True, exist_ok=True)
     interrupted = False
 
@@ -73,7 +75,7 @@ def run_snakemake(
         process = subprocess.Popen(
             argv,
             **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
-            **{"text": True, "errors": "replace", "env": {**os.environ, EVENTS: "1"}},
+            **{"text": True, "errors": "replace", "env": {**os.environ, **moved, EVENTS: "1"}},
         )
         previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
         try:

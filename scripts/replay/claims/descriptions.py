@@ -295,7 +295,7 @@ def differences(data_set: Path) -> list[str]:
         raise ReplayError(
             f"this file does not list the derived files: {error}",
             where=path,
-            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name)}",
+            next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name, '--force')}",
         ) from None
     present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
     lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]

@@ -156,7 +156,7 @@ def read_manifest(data_set: Path) -> dict[str, Any]:
         raise EvidenceError(
             f"this manifest cannot be read: {error}",
             where=path,
-            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name)}",
+            next_step=f"derive it again: {replay_command('derive', '--data', data_set.name, '--force')}",
         ) from error
     return manifest
 

@@ -7,6 +7,7 @@ knows nothing of it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import re
 import sys
@@ -29,7 +30,7 @@ from replay.derive.outliers import flagged_in
 from replay.derive.part import read_part
 from replay.design.configuration import claims_path
 from replay.evidence.attempts import History
-from replay.evidence.data_set import named_experiments
+from replay.evidence.data_set import MANIFEST, named_experiments
 from replay.evidence.read import verify_packs
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def run(options: argparse.Namespace) -> int:
     if status:
         return status
     if options.entities:
-        from replay.derive.experiment import derive_experiment  # noqa: PLC0415 - it imports pandas
+        from replay.derive.experiment import write_entities  # noqa: PLC0415 - it imports pandas
 
         for name in names:
-            derive_experiment(data_set / name, entities=True)
+            write_entities(data_set / name)
     result = f"{sum(made.values())} tables of experiments changed" if made else "nothing had changed"
     print(f"derived {data_set} in {time.perf_counter() - started:.1f} s: {result}")
     if lines := differences(data_set):
@@ -103,13 +104,14 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
                 progress.tell(line)
 
         progress.doing("starting Snakemake")
-        settings = [f"data={data_set.name}"]
+        # Quoted: otherwise Snakemake takes 0412 or 1e3 for a number.
+        settings = [f"data={json.dumps(data_set.name)}"]
         settings += [f"experiment={json.dumps(intact)}"] if options.experiment or refused else []
         if intact:
             forced = ("--forceall",) if options.force or _is_outdated(data_set, intact) else ()
             status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)
     if status == INTERRUPTED:
-        return status, made
+        raise KeyboardInterrupt
     for text, _ in progress.failures:
         if text not in map(str, refused):
             print(text, file=sys.stderr)
@@ -123,7 +125,13 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
 
 
 def _is_outdated(data_set: Path, names: Sequence[str]) -> bool:
-    """Return whether another version of the program derived an experiment. Snakemake knows only what it made itself."""
+    """Return whether another version of the program derived an experiment, or the data set had another name then.
+
+    Snakemake knows only what it made itself, under the present name.
+    """
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads((data_set / MANIFEST).read_bytes())["data_set"] != data_set.name:
+            return True
     parts = (read_part(data_set / name) for name in names)
     return any(part is not None and part.program != program_digest(*JUDGING) for part in parts)
 

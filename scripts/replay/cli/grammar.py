@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from replay.base.disk import guarded
 from replay.base.errors import ReplayError
-from replay.base.paths import benchmarks_directory, called_as, config_directory, did_you_mean, suggestion
+from replay.base.paths import DATA_SET_NAME, benchmarks_directory, called_as, config_directory, did_you_mean, suggestion
 
 WRONG_USE = 2
 #: The status that a shell reports for a program whose reader went away (128 + SIGPIPE): `replay claims … | head`.
@@ -35,7 +35,6 @@ _SENTENCES = (
     (r"argument (\S+): (.*)", r"\1: \2"),
 )
 
-_DATA_SET = re.compile(r"[a-z0-9][a-z0-9-]*")
 #: The names of sites, experiments, claims and tools, as the schemas say it.
 _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -157,7 +156,7 @@ def add_experiment(to: Any, help: str = "only this experiment (may be repeated)"
 
 def data_set_name(text: str) -> str:
     """Return a data set's name. Raises argparse.ArgumentTypeError if it is invalid: it becomes part of addresses."""
-    if not _DATA_SET.fullmatch(text):
+    if not DATA_SET_NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a valid data set name: use lower-case letters, digits and dashes, and no dash first"
         )

@@ -93,7 +93,10 @@ class PrometheusClient:
     def _ask(self, query: str, **more: str) -> bytes:
         address = self.source.url.rstrip("/") + "/api/v1/query"
         form = urllib.parse.urlencode({"query": query, **more}).encode()
-        request = urllib.request.Request(address, data=form, headers=self._headers())
+        request = urllib.request.Request(address, data=form)
+        for header, value in self._headers().items():
+            # Another server, to which an answer may redirect, does not get the password.
+            request.add_unredirected_header(header, value)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._tls()) as answer:
                 body = answer.read(LARGEST_ANSWER_BYTES + 1)

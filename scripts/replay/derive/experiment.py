@@ -29,15 +29,13 @@ from replay.derive.part import (
 from replay.design.configuration import load_experiment
 from replay.evidence.durable import locked, sha256
 
-#: Written only if asked for, so that its absence is no fault.
 ENTITIES_FILE = "entities.csv"
 
 
-def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
+def derive_experiment(directory: Path) -> Derived:
     """Verify `directory/raw`, and write the tables, `aggregate/` and `experiment.json` beside it if they change.
 
-    With `entities`, also write `entities.csv` if a tool states anything about entities. Nothing is written until every
-    pack and file that SHA256SUMS lists has been found unaltered.
+    Nothing is written until every pack and file that SHA256SUMS lists has been found unaltered.
     Raises EvidenceError that names the file that is missing, altered or invalid.
     """
     raw = directory / "raw"
@@ -60,9 +58,8 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
         REGISTERED_FILE: registered_csv([*loaded.receipts, *loaded.under_way]),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
         **{f"aggregate/{name}": text for aggregate in drawn for name, text in aggregate.files().items()},
-        **({ENTITIES_FILE: entities_csv(records)} if entities else {}),
     }
-    outputs = {name: sha256(text.encode()) for name, text in texts.items() if text and name != ENTITIES_FILE}
+    outputs = {name: sha256(text.encode()) for name, text in texts.items() if text}
     described = entry(directory.name, design, records, used, tidy, drawn)
     texts = {directory / name: text for name, text in texts.items() if text}
     with locked(directory.parent):
@@ -79,6 +76,17 @@ def derive_experiment(directory: Path, *, entities: bool = False) -> Derived:
         )
         write_part(directory, derived)
     return derived
+
+
+def write_entities(directory: Path) -> None:
+    """Verify `directory/raw`, and write `entities.csv` beside it if a tool states anything about entities.
+
+    It writes no other table: verdicts and manifest would not be made again. Raises EvidenceError like
+    `derive_experiment`.
+    """
+    _, loaded = load_evidence(directory / "raw", lambda recorded: recorded)
+    if text := entities_csv(of_one_host(loaded.attempts)):
+        write_if_changed(directory / ENTITIES_FILE, text)
 
 
 def derive_experiments(directories: Iterable[Path]) -> Iterator[Derived]:

@@ -215,11 +215,11 @@ class Predicate:
 
     def in_words(self) -> str:
         """Return what the fact must be, for people, such as `at least 25%`."""
-        return f"{_COMPARISONS[self.comparison][1]} {_shown(self.fact, self.value, 3)}".strip()
+        return f"{_COMPARISONS[self.comparison][1]} {_shown(self.fact, self.value, 15)}".strip()
 
     def found_in_words(self, value: float | str) -> str:
         """Return a value that was found, with enough digits to tell it from the required value."""
-        asked = _shown(self.fact, self.value, 3)
+        asked = _shown(self.fact, self.value, 15)
         shown = [_shown(self.fact, value, digits) for digits in range(3, 16)]
         return next((text for text in shown if text != asked), shown[-1]) if value != self.value else asked
 

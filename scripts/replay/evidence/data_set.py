@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
-from replay.base.paths import after_missing, benchmarks_directory, suggestion
+from replay.base.paths import DATA_SET_NAME, after_missing, benchmarks_directory, suggestion
 from replay.design.design import Design, canonical_json
 from replay.evidence.durable import MISMATCH, RESTORE, SUMS, parse_sums, sha256, sums_text, write_synced
 
@@ -51,9 +51,12 @@ def named_experiments(data_set: Path, experiments: Sequence[str] = ()) -> list[s
 
 
 def data_sets_in(benchmarks: Path) -> list[str]:
-    """Return the names of the data sets that have raw output."""
+    """Return the names of the data sets that have raw output.
+
+    A folder with a name that no command takes is none, such as `mine (copy)`, or `.mine` that is still being written.
+    """
     names = {path.parents[1].name for path in benchmarks.glob("*/*/raw") if any(path.iterdir())}
-    return sorted(name for name in names if not name.startswith("."))  # a leading dot: it is still being written
+    return sorted(filter(DATA_SET_NAME.fullmatch, names))
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:

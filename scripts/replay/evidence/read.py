@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, starmap
 from pathlib import Path
 
-from replay.base.errors import EvidenceError
+from replay.base.errors import EvidenceError, ReplayError
 from replay.evidence.data_set import PACK, in_pack_order, pack_name, parse_json, verified_members
 from replay.evidence.durable import MISMATCH, RESTORE, SUMS, locked, read_sums, sha256
 
@@ -28,7 +28,7 @@ SIDECAR = re.compile(r"(?!attempt\.json)[^.]+\.json", re.ASCII)
 RECEIPT = re.compile(r"block-\d{2,}/receipt-(?P<plan>[0-9a-f]+)\.json", re.ASCII)
 
 
-class SealedMeanwhile(Exception):
+class SealedMeanwhile(ReplayError):
     """An open block was sealed while it was read: list `raw/` again."""
 
 
@@ -104,7 +104,9 @@ class OpenBlock:
             contents = {name: _read_verified(f"{where}{name}", digest) for name, digest in digests.items()}
         except EvidenceError:
             if not Path(self.raw, self.name).is_dir():
-                raise SealedMeanwhile from None
+                raise SealedMeanwhile(
+                    "it was sealed while it was read", where=f"{self.raw}/{self.name}", next_step="run this again"
+                ) from None
             raise
         return Folder(folder, where, digests, contents)
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, visible
 from replay.base.paths import benchmarks_directory, replay_command, version
 from replay.base.tables import csv_text, json_text
 from replay.base.terminal import waiting
@@ -113,12 +113,12 @@ def _show(redaction: Redaction, *, everything: bool) -> None:
     """Print every text that leaves, once, and the figures outside tables: all of them, or how many."""
     print(f"{len(redaction.texts)} different texts would leave:")
     for text, places in redaction.texts.items():
-        print(f"  {text}    ({places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''})")
+        print(visible(f"  {text}    ({places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''})"))
     shown = ":" if everything else "; --list shows them"
     print(f"and {len(redaction.figures)} figures beside those of the tables{shown}")
     if everything:
         for where, value in redaction.figures:
-            print(f"  {where}: {value}")
+            print(visible(f"  {where}: {value}"))
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +176,7 @@ def _write(folder: Path, side: Side, told: Told, options: argparse.Namespace) ->
     _put(folder / TALK_FILE, talk_yaml(options.title or _title(plan), plan, slides))
     _put(folder / CHAPTER, "\n\n\n".join(slide.text for slide in slides) + "\n")
     if options.look:
-        shutil.copytree(options.look, folder / LOOK)
+        shutil.copytree(options.look, folder / LOOK, ignore=_leading_out(options.look))
     return slides, _summary(plan)
 
 
@@ -209,10 +209,21 @@ def _copy(source: Path, folder: Path, experiment: str) -> None:
     others = {path.name for path in source.iterdir() if path.is_dir() and path.name != experiment}
     left_out = others | {*_JUDGED}
     copy = folder / "benchmarks" / source.name
-    shutil.copytree(source, copy, ignore=lambda here, names: left_out & {*names} if Path(here) == source else ())
+    led_out = _leading_out(source)
+    shutil.copytree(
+        source,
+        copy,
+        ignore=lambda here, names: led_out(here, names) | (left_out & {*names} if Path(here) == source else set()),
+    )
     configured = config_directory() / "experiments" / f"{experiment}.yaml"
     if configured.is_file():
         _put(folder / "config/experiments" / configured.name, configured.read_text(encoding="utf-8"))
+
+
+def _leading_out(root: Path) -> Callable[[str, Sequence[str]], set[str]]:
+    """Return what names the links of a folder that lead out of it: a copy would hold what is there, and publish it."""
+    real = root.resolve()
+    return lambda here, names: {name for name in names if not Path(here, name).resolve().is_relative_to(real)}
 
 
 def _put(path: Path, text: str) -> None:

@@ -20,8 +20,7 @@ from replay.design.configuration import claims_that_presuppose
 from replay.design.needs import needs_of
 from replay.evidence.record import FACTS_OF_MACHINES
 from replay.preflight.checks import Findings
-from replay.tools import Tool, find_reader
-from replay.tools.programs import programs as tool_programs
+from replay.tools import Tool, find_reader, tools
 
 #: Debian's packages of programs, besides those of the tools, that are not in ceph-common.
 _PACKAGES = {
@@ -64,12 +63,13 @@ def check_release(site: Site, findings: Findings) -> bool:
 def check_programs(experiments: Iterable[Mapping[str, Any]], site: Site, findings: Findings) -> None:
     """Check that the programs of the experiments are installed, and that fio has its rbd engine."""
     wanted, programs = programs_of(experiments, site), site.primary.programs
-    package_of = {tool.name: tool.package for tool in tool_programs()} | _PACKAGES
+    package_of = {tool.program: tool.package for tool in tools()} | _PACKAGES
     for program, names in sorted(wanted.items()):
         if programs.find(program) is None:
             level = "refused" if program in _ALWAYS else "warning"
             text = f"{program} is not installed" + (f"; needed by {', '.join(names)}" if names else "")
-            findings.add("tools", level, text, commands=[install(package_of.get(program, "ceph-common"))])
+            package = package_of.get(program, "ceph-common")
+            findings.add("tools", level, text, commands=[install(package)] if package else [])
     if "fio" in wanted and programs.find("fio") and not _fio_has_rbd(programs):
         findings.add("tools", "warning", "this fio has no rbd engine: experiments that use it will fail")
     findings.add("tools", "ok", f"checked: {', '.join(sorted(wanted))}")

@@ -114,13 +114,14 @@ class Reader(ABC):
 class Tool(Reader):
     """One benchmark tool: builds its argv and reads its output, and does nothing else.
 
-    `program` is the program that it runs, `package` Debian's package of it, and `version_arguments` make it print its
-    version. `own_levels` are levels that only this tool knows, besides those of the protocol. `result_files` has the
-    files that it writes besides stdout and stderr, role to suffix; the role is the file's placeholder in the argv.
+    `program` is the program that it runs, `package` Debian's package of it, empty if there is none, and
+    `version_arguments` make it print its version. `own_levels` are levels that only this tool knows, besides those of
+    the protocol. `result_files` has the files that it writes besides stdout and stderr, role to suffix; the role is the
+    file's placeholder in the argv.
     """
 
     program: ClassVar[str]
-    package: ClassVar[str]
+    package: ClassVar[str] = ""
     version_arguments: ClassVar[tuple[str, ...]] = ("--version",)
     own_levels: ClassVar[tuple[Factor, ...]] = ()
     result_files: ClassVar[Mapping[str, str]] = {}

@@ -21,8 +21,8 @@ class Program(NamedTuple):
 
 
 def programs() -> list[Program]:
-    """Return the programs that the benchmark tools run, each once, by name."""
-    return sorted({Program(tool.program, tool.package, tool.version_arguments) for tool in tools()})
+    """Return the programs of the benchmark tools that Debian has a package of, each once, by name."""
+    return sorted({Program(tool.program, tool.package, tool.version_arguments) for tool in tools() if tool.package})
 
 
 if __name__ == "__main__":

@@ -94,6 +94,15 @@ test("a list of digests that cannot be read is named, and so is one that is miss
   assert.deepEqual(await altered(), { "datapackage.json": MISSING });
 });
 
+test("of a list of digests, only files of its own data set are read", async () => {
+  await save("../secret.txt", "secret");
+  const outside = ["../secret.txt", "..", "exp", 5];
+  const resources = outside.map((file) => ({ path: file, hash: `sha256:${sha256("secret")}` }));
+  await save("datapackage.json", JSON.stringify({ resources }));
+  const found = await altered();
+  for (const file of outside) assert.equal(found[file], MISSING, `${file}`);
+});
+
 test("files of another origin, and evidence from which nothing is derived yet, are left alone", async () => {
   await remove("datapackage.json");
   await remove("manifest.json");

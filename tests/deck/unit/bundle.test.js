@@ -98,6 +98,14 @@ const HOSTILE = {
     }),
     /nested more deeply/,
   ],
+  "a document with a list longer than a call has arguments, nested too deeply": [
+    document({
+      files: {
+        "manifest.json": file(`{"x":[${"0,".repeat(300_000)}${"[".repeat(900)}${"]".repeat(900)}]}`),
+      },
+    }),
+    /nested more deeply/,
+  ],
   "a claim without a verdict": [claimed({ verdict: undefined }), /does not state .* of “slower”/],
   "a claim whose chart is none": [claimed({ chart: 4 }), /claims\.json does not state/],
   "a condition without a region": [claimed({ conditions: { ratio: {} } }), /and region of “slower”/],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { rm, symlink } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { promisify } from "node:util";
@@ -162,6 +162,15 @@ test("a chapter that is named but missing is a problem of the line that names it
   assert.deepEqual(problems, [
     { file: "slides/talk/talk.yaml", line: 9, message: "there is no chapter slides/talk/a.md" },
   ]);
+});
+
+test("a chapter that is a link out of the talks is a problem, as it would be published", async () => {
+  await talk.state({ chapters: ["b.md", "a.md"] });
+  await talk.save("slides/talk/b.md", GOOD);
+  await symlink(path.join(PROJECT, "README.md"), path.join(talk.root, "slides/talk/a.md"));
+  const { problems } = await talk.check();
+  const message = "slides/talk/a.md is a link that leads out of slides/: put the file itself there";
+  assert.deepEqual(problems, [{ file: "slides/talk/talk.yaml", line: 9, message }]);
 });
 
 test("a data file that is not a JSON object is an error that names it", async () => {

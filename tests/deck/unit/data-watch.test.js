@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -117,6 +117,26 @@ test("a scan says which files changed, appeared and disappeared", () => {
     ["d", "1"],
   ]);
   assert.deepEqual(differences(before, after), ["b", "c", "d"]);
+});
+
+test("a link to a file or folder outside of its data set is no file of it; the data set may be one itself", async () => {
+  await save("large/mine/manifest.json", "{}");
+  await save("large/mine/exp/tidy.csv", "block\n1\n");
+  await save("secret/aggregate/key.csv", "secret\n");
+  const root = path.join(folder, "benchmarks");
+  await mkdir(root);
+  await symlink(path.join(folder, "large/mine"), path.join(root, "mine"));
+  await symlink("manifest.json", path.join(root, "mine/again.json"));
+  await symlink("../../secret/aggregate/key.csv", path.join(root, "mine/notes.json"));
+  await symlink("../../../secret/aggregate", path.join(root, "mine/exp/aggregate"));
+  await symlink("../../secret", path.join(root, "mine/other"));
+  const { files } = await scanBenchmarks(root);
+  assert.deepEqual([...files.keys()], ["mine/again.json", "mine/exp/tidy.csv", "mine/manifest.json"]);
+});
+
+test("a data set may be called like what every object has", () => {
+  const { data_sets: names, files } = indexOf(new Map([["constructor/manifest.json", "1"]]));
+  assert.deepEqual([names, files.constructor], [["constructor"], ["manifest.json"]]);
 });
 
 test("the list of data sets has those with a file to show", async () => {

@@ -42,7 +42,7 @@ test("a page holds the claims that its slide names, not those whose names begin 
   const files = {
     "mine/manifest.json": JSON.stringify({ label: "L", experiments: { e: experiment, f: experiment } }),
     "mine/claims.json": JSON.stringify({
-      claims: { slow: { chart: "e/x" }, "slow-cached": { chart: "f/x" } },
+      claims: { slow: { chart: "e/x" }, "slow-cached": { chart: "f/x" }, "(of somebody else": {} },
     }),
     "index.json": JSON.stringify({ altered: { mine: [ALTERED], other: [ALTERED] }, own: {} }),
     "mine/e/aggregate/x.csv": "I/O size,4096\nA,1\nB,2\n",
@@ -80,6 +80,10 @@ test("a page holds the claims that its slide names, not those whose names begin 
       own: {},
     });
     assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
+    const outside = path.relative(root, import.meta.filename);
+    assert.equal(await filesFor(`data-chart-src="${outside}"`), null, "no file outside of the site");
+    const more = await filesFor(`data-chart-src="${table}" data-chart-more="${outside}"`);
+    assert.ok(!Object.hasOwn(more, outside));
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -87,6 +87,21 @@ test("no address leads out of the folders that are served", async () => {
   assert.equal(addressOf("/%E0%A4%A"), null);
 });
 
+test("a data set that lies elsewhere is served, as it is listed", async () => {
+  const elsewhere = await mkdtemp(path.join(tmpdir(), "replay-larger-disk-"));
+  await writeFile(path.join(elsewhere, "manifest.json"), "{}");
+  const link = path.join(benchmarks, "linked");
+  await symlink(elsewhere, link);
+  try {
+    const { files } = JSON.parse((await request("/benchmarks/index.json")).body);
+    assert.deepEqual([files.linked, files.local], [["manifest.json"], ["rbd-journaling/aggregate/a.csv"]]);
+    assert.equal((await request("/benchmarks/linked/manifest.json")).body, "{}");
+  } finally {
+    await rm(link);
+    await rm(elsewhere, { recursive: true });
+  }
+});
+
 test("other hosts' names and other methods are refused", async () => {
   assert.equal((await request("/", { host: "evil.example" })).status, 403);
   assert.equal((await request("/", { method: "POST" })).status, 405);

@@ -20,6 +20,7 @@ import ChartCsvDefault, {
   describePoint,
   drawTable,
   formatValue,
+  loadKind,
   loadModel,
   runsUrl,
   readModel,
@@ -70,6 +71,13 @@ const plain: Chart = new Chart(canvas, {
   data: { datasets: [] },
   options: { plugins: { csv: { text: "a,1\nb,2\n" }, csvLabels: false } },
 });
+await loadKind("forest");
+const forest = new Chart(canvas, {
+  type: "forest",
+  data: { datasets: [] },
+  options: { plugins: { csv: { url: "effects.csv", lineName: "no effect" } } },
+});
+await csvOf(forest)?.ready;
 
 const changed: boolean | undefined = await csvOf(chart)?.ready;
 const controller = csvOf(plain);

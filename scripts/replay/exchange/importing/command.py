@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
-from replay.base.errors import ConfigurationError, EvidenceError
+from replay.base.errors import ConfigurationError, EvidenceError, visible
 from replay.base.paths import benchmarks_directory, deck_command, replay_command, shown
 from replay.base.tables import csv_text, short_size_text
 from replay.base.terminal import waiting
@@ -276,14 +276,14 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     at = _counted(len(points), "point")
     print(f"{experiment_name(arranged.tool)}: {_counted(len(arranged.cells), 'run')} at {at}, n = {times}")
     for option, sides in differences(options_by_label(arranged, variants)):
-        print(f"  {option} differs: {sides}")
+        print(visible(f"  {option} differs: {sides}"))
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
             texts = [short_size_text(str(level)) if name in _SIZES else str(level) for level in levels]
             print(f"  {name}{place}: {_some(texts, SHOWN_LEVELS)}")
         for level in levels[:SHOWN_LEVELS] if name == CONFIGURATION else ():
-            print(f"    {level}: {arranged.words[name][str(level)]}")
+            print(visible(f"    {level}: {arranged.words[name][str(level)]}"))
     folders = len({cell.variant for cell in arranged.cells})
     if folders > 1:
         shared = sum(len(present) == folders for present in points.values())
@@ -299,7 +299,7 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
         print("  if they are not: name each of these folders, or their folder with --variants, and they are compared")
     for note in notes_of(arranged):
         where = f"{note['points'][0]}{' and others' if len(note['points']) > 1 else ''}"
-        print(f"  {_counted(note['runs'], 'run')} ({where}): {note['note']}")
+        print(visible(f"  {_counted(note['runs'], 'run')} ({where}): {note['note']}"))
     if least == 1:
         single = sum(count == 1 for count in counts.values())
         which = "each point has" if most == 1 else "1 point has" if single == 1 else f"{single} points have"

@@ -18,9 +18,9 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, visible
 
 #: The largest file to read; a report of many jobs with all their bins has a few megabytes.
 MOST_BYTES = 64 << 20
@@ -30,6 +30,9 @@ _DIGITS = re.compile(r"(\d{1,18})", re.ASCII)
 _ENDINGS = re.compile(r"(\.tar)?\.(gz|zip|tgz|tar)$", re.IGNORECASE)
 _ZIP, _GZIP, _TAR, _TAR_AT = b"PK\x03\x04", b"\x1f\x8b", b"ustar", 257
 _CHUNK = 1 << 20
+#: What precedes a member of a tar file: its long name and the like, which tarfile reads into memory as a whole.
+_HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
+            tarfile.GNUTYPE_LONGLINK)  # fmt: skip
 #: What tarfile and zipfile raise for damaged archives, which they do not all recognise as such.
 _UNREADABLE = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
@@ -150,8 +153,8 @@ def _shown(root: Path, location: str) -> str:
 
 
 def text_of(name: str) -> str:
-    """Return a name as text; bytes that are not UTF-8 are shown as `\\xff`."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Return a name as text; bytes that are not UTF-8 are shown as `\\xff`, and what a terminal obeys as `\\x1b`."""
+    return visible(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 # Archives ------------------------------------------------------------------------------------------------------------
@@ -221,6 +224,16 @@ class _Archives:
 _Member = tuple[str, str, IO[bytes] | None]
 
 
+class _TarMember(tarfile.TarInfo):
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return what a header says. Raises ValueError for a long name that is no name: it would fill the memory."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _HEADERS and member.size > _CHUNK:
+            raise ValueError(f"a header in it has more than {_CHUNK >> 20} MiB")
+        return member
+
+
 def _content_of(location: Path) -> Iterator[_Member]:
     """Yield (name, why it is not opened, its content) of what an archive holds.
 
@@ -232,7 +245,7 @@ def _content_of(location: Path) -> Iterator[_Member]:
         yield from _in_zip(location)
         return
     try:
-        archive = tarfile.open(location, "r|*")  # noqa: SIM115 - closed below
+        archive = tarfile.open(location, "r|*", tarinfo=_TarMember)  # noqa: SIM115 - closed below
     except tarfile.ReadError:
         yield "", "", gzip.open(location)  # noqa: SIM115 - closed by whoever calls it
         return
