@@ -37,7 +37,8 @@ host_reason() {
 }
 
 # Is the Ceph daemon with this /proc folder one of a sandbox? A sandbox's daemons name a configuration file of their
-# own; those of a cluster use /etc/ceph, or say none at all.
+# own; those of a cluster use /etc/ceph, or say none at all. One that has ended, and that nobody waited for, has no command
+# line: in a container that stays so.
 belongs_to_sandbox() {
   local word previous="" conf=""
   while IFS= read -r -d '' word; do
@@ -47,6 +48,7 @@ belongs_to_sandbox() {
     esac
     previous=$word
   done 2>/dev/null <"$1/cmdline" || true
+  [[ -z $previous ]] && return
   [[ $conf == /* && $conf != /etc/* && $conf != /var/lib/ceph/* && $conf != /var/lib/rook/* ]]
 }
 

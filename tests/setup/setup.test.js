@@ -289,6 +289,7 @@ describe("a system that only looks like such a system", () => {
       ]),
     "a sandbox's own daemons, named with =": (system) =>
       system.process(6, "rbd-mirror", ["rbd-mirror", "--conf=/tmp/sandbox/right/ceph.conf"]),
+    "a daemon that has ended": (system) => system.process(6, "ceph-osd", []),
     "empty folders that Ceph's packages leave": (system) => system.write("root/etc/ceph/rbdmap", "# none\n"),
   };
   for (const [name, make] of Object.entries(cases)) {

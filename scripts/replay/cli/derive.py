@@ -104,8 +104,7 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
                 progress.tell(line)
 
         progress.doing("starting Snakemake")
-        # Quoted: otherwise Snakemake takes 0412 or 1e3 for a number.
-        settings = [f"data={json.dumps(data_set.name)}"]
+        settings = [f"data={data_set.name}"]
         settings += [f"experiment={json.dumps(intact)}"] if options.experiment or refused else []
         if intact:
             forced = ("--forceall",) if options.force or _is_outdated(data_set, intact) else ()
