@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from replay.base.errors import ReplayError
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.mirroring import POLL_AGE, ReplayCounters
 from replay.design.configuration import load_experiment
@@ -171,6 +172,15 @@ def test_a_copy_that_never_becomes_level_ends_the_block(started, monkeypatch):
     monkeypatch.setattr(copies, "take_mirror_snapshot", lambda cluster, spec: 4)
     monkeypatch.setattr(copies, "wait_until_copied", lambda copied, one, **_: Wait("snapshot_copied", 1.0, "stalled"))
     with pytest.raises(Exception, match="the mirror daemon stalled before it had caught up"):
+        observer.restore(cell, measured())
+
+
+def test_a_journal_that_nobody_reads_to_its_end_ends_the_block_and_says_how_far_it_came(started, monkeypatch):
+    monkeypatch.setattr(mirror, "read_positions", lambda *_: ((1, 0), [(1, 0)]))
+    observer, cell = started("journal-mirrored")
+    wait = Wait("journal_replayed", 61.0, "stalled", {"replayed_entries": 11802, "expected_after_seconds": None})
+    monkeypatch.setattr(observer, "_await_journal", lambda: wait)
+    with pytest.raises(ReplayError, match=r"stalled before it had caught up, after 11,802 entries\n"):
         observer.restore(cell, measured())
 
 

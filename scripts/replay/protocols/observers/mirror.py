@@ -84,8 +84,9 @@ class Level(FirstCopies):
         if self.mode == "journal" and replayed <= 0 and measured.invalid is None:
             measured.invalid = ("replay_did_not_advance", "the mirror daemon replayed nothing of what the cell wrote")
         if wait.outcome == "stalled":
+            done = "" if wait.reason == "snapshot_copied" else f", after {wait.details['replayed_entries']:,} entries"
             raise ReplayError(
-                f"the mirror daemon stalled before it had caught up ({wait.details})",
+                f"the mirror daemon stalled before it had caught up{done}",
                 where=self.made.spec,
                 next_step="look at the daemon's log, then run measure again; finished sets are kept",
             )
