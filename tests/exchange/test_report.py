@@ -158,7 +158,7 @@ def test_the_page_opens_anywhere_and_says_first_what_matters(report):
     assert said.endswith("page.html: one page that opens anywhere\n")
     for basis in (
         "Writes of 4 KiB, 250 a second, the same for every mode; 3 runs each. What ran out: nothing.",
-        "The worst of 3 runs each at 100 writes a second. What ran out: nothing. In 1 of 6 losses nobody could write",
+        "The worst of 3 runs each, at 100 writes a second. What ran out: nothing. In 1 of 6 losses nobody could write",
         "at 16 MB/s it was up to 95.0 s behind after 135 s (Journal, poll age 5 s)",
     ):
         assert basis in text

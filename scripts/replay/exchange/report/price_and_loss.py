@@ -20,6 +20,7 @@ from replay.exchange.report.data_set import (
     largest,
     middle,
     n_of,
+    number_of,
     per_second,
     ran_out,
     seconds,
@@ -248,7 +249,7 @@ def loss(data: DataSet) -> ReportPart:
 def _loss_basis(experiment: MeasuredExperiment, runs: pd.DataFrame) -> str:
     groups = [rows for _, rows in experiment.by_variant(runs)]
     rates = values(runs, "writes_per_second")
-    at = f" at {between(rates, per_second)} writes a second" if rates else ""
+    at = f", at {between(rates, per_second)} writes a second" if rates else ""
     sentence = f"The worst of {n_of(groups)}{at}. What ran out: {ran_out(runs)}."
     hung = sum(values(runs, "promotion_hung"))
     if hung:
@@ -264,8 +265,8 @@ def _section(experiment: MeasuredExperiment, runs: pd.DataFrame, column: str) ->
     least = min(len(rows) for _, rows in groups)
     method = (
         "Each mark is a trial: what the second site then lacked of the acknowledged writes, in seconds. "
-        f"The worst of {least} trials is not the worst that can happen: with {share(confidence_of_largest(least))} "
-        f"confidence, {share(QUANTILE)} of losses are no larger."
+        f"The worst of {number_of(least, 'trial')} is not the worst that can happen: with "
+        f"{share(confidence_of_largest(least))} confidence, {share(QUANTILE)} of losses are no larger."
     )
     if experiment.entry["protocol"] == "failover":
         method += f" {_SMALLER}"
