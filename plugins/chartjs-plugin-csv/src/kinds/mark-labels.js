@@ -15,6 +15,8 @@ import { HIDING, boxOf } from "./mark.js";
 export const LINE = 1.2;
 /** px of the page's colour around a text. */
 const HALO = 6;
+/** px beside a mark where a label of another would look like its own; less than the gap to its own. */
+const NEAR = 5;
 /** The distance of what follows a text in muted ink, in sizes of the chart's font. */
 const AFTER = 0.4;
 
@@ -47,7 +49,8 @@ export function placeLabels(chart, top) {
     ...controllers.flatMap((controller) => [
       ...marksOf(controller)
         .filter(({ style }) => style !== "none")
-        .map(boxOf),
+        .map(boxOf)
+        .map((box) => ({ ...box, left: box.left - NEAR, right: box.right + NEAR })),
       ...controller.obstacles(),
     ]),
   ].map((box) => ({ ...box, cost: box.cost * em }));

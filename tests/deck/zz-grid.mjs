@@ -1,0 +1,11 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { launchPatiently } from "./support/browser.js";
+const [folder, out, columns, height, from = "0", to = "99"] = process.argv.slice(2);
+const browser = await launchPatiently();
+const files = (await readdir(folder)).filter((f) => f.endsWith(".png")).sort().slice(Number(from), Number(to));
+const sheet = await browser.newPage({ viewport: { width: Number(columns) * 326, height: 900 } });
+const cells = await Promise.all(files.map(async (f) => `<div style="height:${height}px;overflow:hidden;background:#fff"><img style="width:320px" src="data:image/png;base64,${(await readFile(path.join(folder, f))).toString("base64")}"></div>`));
+await sheet.setContent(`<body style="margin:0;background:#888;display:grid;grid-template-columns:repeat(${columns},320px);gap:6px">${cells.join("")}`);
+await sheet.screenshot({ path: out, fullPage: true });
+await browser.close();
