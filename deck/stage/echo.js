@@ -4,7 +4,11 @@
  * affect each other.
  */
 
+import { keep, kept } from "../page/kept.js";
+
 const KEPT = "replay-echo";
+/** A copied tab, and one without storage, has a new name; an open speaker view then follows slides but not charts. */
+const STORAGE = "sessionStorage";
 
 /**
  * @param {{receiver: boolean}} mode
@@ -24,31 +28,15 @@ export function Echo({ receiver }) {
   };
 }
 
-/** Kept when the deck is reloaded, because a speaker view may be open; a copied tab is another talk. */
+/** Kept when the deck is reloaded, because a speaker view may be open. */
 function ownName() {
   const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
   const name =
-    (reloaded && kept()) || `${KEPT}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
-  keep(name);
+    (reloaded && kept(KEPT, STORAGE)) ||
+    `${KEPT}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+  keep(KEPT, name, STORAGE);
   document.documentElement.dataset.echo = name;
   return name;
-}
-
-function kept() {
-  try {
-    return sessionStorage.getItem(KEPT);
-  } catch {
-    // Without storage the name is new; an open speaker view then follows slides but not charts.
-    return null;
-  }
-}
-
-function keep(name) {
-  try {
-    sessionStorage.setItem(KEPT, name);
-  } catch {
-    // As above.
-  }
 }
 
 /**

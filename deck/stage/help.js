@@ -3,9 +3,9 @@
 import "../../css/help.css";
 
 import { button, element } from "../page/elements.js";
-import { keep, kept } from "../page/kept.js";
+import { keep } from "../page/kept.js";
 import { keyList } from "./key-list.js";
-import { CHARACTER_KEYS, HELP_DIALOG } from "./keys.js";
+import { CHARACTER_KEYS, HELP_DIALOG, charactersAct } from "./keys.js";
 
 const CLASS = "keys-help";
 
@@ -28,7 +28,7 @@ export function toggleHelp(mode, tools, page = document) {
     make("dd", {}, does),
   ]);
   const { name, off } = CHARACTER_KEYS;
-  const characters = make("input", { type: "checkbox", checked: kept(name) !== off && "" });
+  const characters = make("input", { type: "checkbox", checked: charactersAct() && "" });
   characters.addEventListener("change", () => keep(name, characters.checked ? "on" : off));
   const dialog = make(
     "dialog",

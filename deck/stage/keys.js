@@ -54,6 +54,11 @@ export const HELP_DIALOG = "dialog.keys-help[open]";
 /** Speech input types whole words, and each of their letters would be a key: somebody who uses it turns these keys off. */
 export const CHARACTER_KEYS = { name: "replay-character-keys", off: "off" };
 
+/** Whether a key types a letter, digit or sign. Space moves on, as a clicker does. */
+export const isCharacter = ({ key }) => key?.length === 1 && key !== " ";
+
+export const charactersAct = () => kept(CHARACTER_KEYS.name) !== CHARACTER_KEYS.off;
+
 /**
  * What to do with a key.
  *
@@ -88,7 +93,7 @@ export function decide(
     return explore && keyCode === CODE.k ? "search" : "leave";
   }
   if (keyCode === CODE.tab) return "leave";
-  if (!characters && key.key?.length === 1 && key.key !== " ") return "leave";
+  if (!characters && isCharacter(key)) return "leave";
   if (focus === "control" && PRESSES.includes(keyCode)) return "leave";
   if (paused) return blackScreen(keyCode);
   if (overlay) return overOverlay(key);
@@ -170,7 +175,7 @@ export function stageKeys({ mode, deck: deckOf, opens }) {
       paused: deck.isPaused(),
       overlay: deck.isOverlayOpen() || document.querySelector(HELP_DIALOG) !== null,
       overview: deck.isOverview(),
-      characters: kept(CHARACTER_KEYS.name) !== CHARACTER_KEYS.off,
+      characters: charactersAct(),
       // What the speaker view passes on is not meant for what has the focus here.
       focus: event.target ? focusKind(focused()) : "none",
     });

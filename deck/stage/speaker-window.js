@@ -5,7 +5,7 @@
  */
 
 import { button } from "../page/elements.js";
-import { CODE, GOING, PRESSES, RELOADS } from "./keys.js";
+import { CODE, GOING, PRESSES, RELOADS, charactersAct, isCharacter } from "./keys.js";
 
 const STYLE = `
   body { background: var(--paper, #fff); color: var(--ink, #1b1d22); }
@@ -141,8 +141,10 @@ function passOn(event) {
 }
 
 /** The code to pass on; null if the key is for the browser, or for what has the focus. */
-function codeFor({ key, keyCode, shiftKey, ctrlKey, metaKey, altKey, target }) {
+function codeFor(event) {
+  const { key, keyCode, shiftKey, ctrlKey, metaKey, altKey, target } = event;
   if (ctrlKey || metaKey || altKey || keyCode === CODE.f5) return null;
+  if (isCharacter(event) && !charactersAct()) return null;
   if (target.closest("select") ? !CLICKED.includes(keyCode) : isPressed(target, keyCode)) return null;
   if (key === "?") return CODE.question;
   if (shiftKey) return keyCode === CODE.space ? CODE.pageUp : null;

@@ -10,6 +10,7 @@ import pytest
 from replay.cli.derive import derive_and_judge
 from replay.cli.main import main
 from replay.measure.job import Failure
+from support.lab import write_lab
 from support.rawtree import RawTree
 
 
@@ -117,24 +118,12 @@ def test_a_talk_without_claims_is_derived_too(tree, tmp_path, monkeypatch, capfd
     assert not (tree.directory.parent / "claims.json").exists()
 
 
-SITE = """\
-name: lab
-label: Lab
-limitation: Nothing runs here.
-cluster: {{ conf: {folder}/ceph.conf, client: client.replay, keyring: {folder}/keyring }}
-pools:
-  data: {{ name: replay }}
-allows: []
-"""
-
-
 def test_a_claim_that_cannot_be_judged_is_refused_before_its_first_block_registers_it(tmp_path, monkeypatch, capsys):
     assert main(["init", str(tmp_path)]) == 0
     monkeypatch.chdir(tmp_path)
     for variable in ("REPLAY_CONFIG", "REPLAY_BENCHMARKS"):
         monkeypatch.delenv(variable, raising=False)
-    for name, text in (("ceph.conf", "[global]\n"), ("keyring", ""), ("config/sites/lab.yaml", SITE)):
-        (tmp_path / name).write_text(text.format(folder=tmp_path))
+    write_lab(tmp_path)
     assert main(["new", "claim", "rbd-journaling"]) == 0
     claims = tmp_path / "config" / "claims.yaml"
     written = claims.read_text()

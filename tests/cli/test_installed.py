@@ -12,20 +12,11 @@ from pathlib import Path
 import pytest
 
 from replay.base.paths import ROOT
+from support.lab import write_lab
 from support.rawtree import RawTree
 
 # One worker builds the wheel, once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("installed")]
-
-SITE = """\
-name: lab
-label: Lab
-limitation: Nothing runs here.
-cluster: {{ conf: {folder}/ceph.conf, client: client.replay, keyring: {folder}/keyring }}
-pools:
-  data: {{ name: replay }}
-allows: []
-"""
 
 
 @dataclass(frozen=True)
@@ -76,8 +67,7 @@ def test_a_project_is_made_derived_and_planned_without_a_checkout(installed):
     assert derived.returncode == 0, derived.stderr
     assert (installed.project / "benchmarks/mine/rbd-journaling/tidy.csv").stat().st_size > 0
 
-    for name, text in (("ceph.conf", "[global]\n"), ("keyring", ""), ("config/sites/lab.yaml", SITE)):
-        (installed.project / name).write_text(text.format(folder=installed.project))
+    write_lab(installed.project)
     planned = installed.run("measure", "--site", "lab", "--dry-run", "--scale", "smoke")
     assert planned.returncode == 0, planned.stderr
     assert "rbd-journaling at scale smoke: 1 block(s)" in planned.stdout

@@ -630,3 +630,10 @@ def test_a_path_that_is_not_a_folder_is_named(tmp_path, benchmarks, monkeypatch,
     monkeypatch.chdir(tmp_path)
     assert imported(*words, "--data", "x") == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_the_reason_of_what_is_left_out_cannot_command_the_terminal(everything, capsys):
+    left = files.LeftOut(0, "mine/a.json", "\x1b[2Jjob: there is no sum")
+    command._say_left_out([left], everything=everything)
+    assert r"mine/a.json: \x1b[2Jjob: there is no sum" in capsys.readouterr().out

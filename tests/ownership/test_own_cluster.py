@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from replay.base.errors import RefusedError
-from replay.base.paths import state_directory
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.mirroring import POLL_AGE
@@ -221,7 +220,7 @@ def test_clean_asks_and_refuses_without_a_terminal(
 @pytest.mark.usefixtures("untouched")
 def test_clean_refuses_while_a_measurement_holds_the_cluster(site: Site, ledger: Ledger) -> None:
     name = _make_image(site, ledger, "busy")
-    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
+    slot = SlotLock.of(ledger.fsid)
     slot.acquire()
     with pytest.raises(RefusedError, match="another measurement on this cluster"):
         _clean(site)

@@ -47,7 +47,7 @@ def test_a_settlement_replaces_its_charges(tmp_path):
             budget.commit(Write(wrote))
             reservation.end(void=False)
     assert budget.total() == 7 + 60 + 50
-    assert (budget.most_written("cell"), budget.most_written("other")) == (60, None), "the most that it ever wrote"
+    assert budget.most_written() == {"cell": 60}, "the most that it ever wrote"
 
 
 def test_charges_of_another_process_are_seen_before_the_next_charge(tmp_path):
@@ -111,7 +111,7 @@ def test_a_damaged_line_is_an_error_that_names_it_and_is_never_ignored(tmp_path,
     account.charge("filling", 1)
     with path.open("a") as file:
         file.write(f"{line}\n")
-    for ask in (account.total, lambda: budget_on(path).charge("filling", 1), lambda: account.most_written("x")):
+    for ask in (account.total, lambda: budget_on(path).charge("filling", 1), account.most_written):
         with pytest.raises(EvidenceError, match=r"a\.jsonl:2: this line is not an event of the write budget"):
             ask()
 
@@ -137,7 +137,7 @@ def test_a_set_is_charged_before_its_first_cell_and_settled_with_what_its_cells_
             reservation.end(void=False)
         assert budget_on(tmp_path / "a.jsonl").total() == 280, "the second one wrote more than was left"
     assert budget.total() == 280
-    assert (budget.most_written("one"), budget.most_written("two")) == (30, 250)
+    assert budget.most_written() == {"one": 30, "two": 250}
 
 
 def test_a_void_cell_keeps_what_was_expected_of_it(tmp_path):
@@ -196,7 +196,7 @@ def test_a_pilot_between_two_cells_of_a_set_counts_and_belongs_to_no_cell(tmp_pa
         budget.commit(Write(5))
         reservation.end(void=False)
     assert budget.total() == 1015
-    assert budget.most_written("two") == 5
+    assert budget.most_written()["two"] == 5
 
 
 amounts = st.integers(min_value=0, max_value=50)

@@ -44,10 +44,12 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
   chart.data.datasets.push(...own.drawn);
   if (settings.axes !== false && hasAxes(type)) {
     const turn = (byAxis) => (isLying ? turned(byAxis) : byAxis);
+    // As if the chart stood upright; the result is turned.
+    const scalesUpright = turn(settings.scales);
     const scales = kind
       ? scalesOfKind(kind, { chart, model, entries, settings, theme, colorOf: (name) => lookOf(name).color })
-      : turn(scalesFor(model, type, { ...settings, scales: turn(settings.scales) }, theme, { isLying }));
-    const used = fitted(scales, turn(scalesNow(turn(settings.scales), settings)), room);
+      : turn(scalesFor(model, type, { ...settings, scales: scalesUpright }, theme, { isLying }));
+    const used = fitted(scales, turn(scalesNow(scalesUpright, settings)), room);
     if (Object.values(used).some(({ type: scale }) => scale === Log2Scale.id)) registry.addScales(Log2Scale);
     chart.options.scales = used;
   }

@@ -3,6 +3,7 @@
 import path from "node:path";
 
 import { parseMarks } from "../../../deck/chart-tools/marks.js";
+import { isObject } from "../../../deck/data/manifests.js";
 import { parseYaml } from "../checked-yaml.js";
 import { textIfThere } from "../data-sets.js";
 import { elementsWith } from "../text/segments.js";
@@ -21,8 +22,7 @@ export async function readPublished(root) {
   const text = await textIfThere(path.join(root, PUBLISHED_FILE));
   if (text === null) return null;
   const published = parseYaml(text, PUBLISHED_FILE);
-  const isMapping = published !== null && typeof published === "object" && !Array.isArray(published);
-  if (!isMapping || !Object.values(published).every(isListOfTexts))
+  if (!isObject(published) || !Object.values(published).every(isListOfTexts))
     throw new Error(`${PUBLISHED_FILE}: each source needs a list of figures, each in quotation marks`);
   return published;
 }

@@ -5,6 +5,7 @@
 
 import { follow } from "../../../deck/data/follow.js";
 import { CLAIM_FIELDS, CONDITION_PARTS, COUNT_PARTS, isCount } from "../../../deck/data/claims.js";
+import { isObject } from "../../../deck/data/manifests.js";
 import { ANSWER } from "../data-sets.js";
 import { boundElements, dataElements } from "../text/segments.js";
 import { textOf } from "../text/tree.js";
@@ -143,8 +144,4 @@ function listed(names) {
 /** Folds blanks and line ends of the source; a thin space within a number is part of it. */
 function plain(text) {
   return text.replace(/[ \t\r\n]+/g, " ").trim();
-}
-
-function isObject(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

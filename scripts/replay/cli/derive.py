@@ -24,13 +24,14 @@ from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
 from replay.base.terminal import waiting
 from replay.claims.descriptions import differences
 from replay.claims.load import load_book
+from replay.claims.tables import read_manifest
 from replay.cli.data_commands import CLAIMS, DERIVE
 from replay.cli.grammar import Command
 from replay.derive.outliers import flagged_in
 from replay.derive.part import read_part
 from replay.design.configuration import claims_path
 from replay.evidence.attempts import History
-from replay.evidence.data_set import MANIFEST, named_experiments
+from replay.evidence.data_set import named_experiments
 from replay.evidence.read import verify_packs
 
 if TYPE_CHECKING:
@@ -128,8 +129,8 @@ def _is_outdated(data_set: Path, names: Sequence[str]) -> bool:
 
     Snakemake knows only what it made itself, under the present name.
     """
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        if json.loads((data_set / MANIFEST).read_bytes())["data_set"] != data_set.name:
+    with contextlib.suppress(EvidenceError):  # deriving itself says what is wrong with it
+        if read_manifest(data_set).get("data_set", data_set.name) != data_set.name:
             return True
     parts = (read_part(data_set / name) for name in names)
     return any(part is not None and part.program != program_digest(*JUDGING) for part in parts)

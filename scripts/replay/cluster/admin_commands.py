@@ -23,8 +23,6 @@ NAME_PREFIX = "replay-"
 OWN_KEY, OWN_VALUE = "replay", "own"
 POOL_DELETE_OPTION = "mon_allow_pool_delete"
 ADMINISTRATOR = "client.admin"
-#: Of what this machine lacks: not for a host of the cluster, nor for its container.
-INSTALL = "apt-get install --yes"
 #: How commands reach Ceph: on a host of the first cluster, by each cluster's configuration, or in cephadm's container.
 PLAIN, CONF, CEPHADM = "plain", "conf", "cephadm"
 #: The programs that the commands use.
@@ -53,11 +51,13 @@ class AdminCommand:
 
     text: str
     undo: str = ""
+    #: For this machine alone: not for a host of the cluster, nor for its container.
+    is_local: bool = False
 
 
 def install(package: str) -> AdminCommand:
     """Return the command that installs a package on this machine; a question would swallow what is pasted after it."""
-    return AdminCommand(f"{INSTALL} {package}")
+    return AdminCommand(f"apt-get install --yes {package}", is_local=True)
 
 
 def in_form(text: str, site: Site, form: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from replay.base.clock import why_not_in_turns
-from replay.base.errors import ConfigurationError
+from replay.base.errors import ConfigurationError, visible
 from replay.base.paths import benchmarks_directory, suggestion
 from replay.base.stats import independent_log_ratio, paired_log_ratio
 from replay.base.tables import json_text
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json_text(document(outcome, checked)), end="")
     else:
-        print("\n".join(summary_lines(outcome)))
+        print("\n".join(map(visible, summary_lines(outcome))))
         if options.out:
             print(f"wrote {options.out}: one page that opens anywhere")
     return _said(checked)
@@ -139,7 +139,7 @@ def _experiment(first: Side, second: Side, name: str) -> tuple[list[Comparison],
                 missing.append(f"{variants[0]}: {only} {'points are' if only > 1 else 'point is'} only in {side}")
         for metric in _metrics(experiments):
             # Without these runs, the others would look faster than all of them are.
-            bounded = [point for point in shared if any(_is_bounded(side[point], metric.column) for side in points)]
+            bounded = {point for point in shared if any(_is_bounded(side[point], metric.column) for side in points)}
             if bounded:
                 places = "1 point has" if len(bounded) == 1 else f"{len(bounded)} points have"
                 missing.append(f"{variants[0]}: {places} a run of which only a lower bound of {metric.name} is known")

@@ -335,9 +335,10 @@ class Protocol:
     def expected_bytes(self, cell_set: CellSet) -> tuple[dict[str, float], float]:
         """Return how many bytes each cell of a set will write to media, by id, and how many all add to stored data."""
         budget, expected, added = self.bench.budget, {}, 0.0
+        most = {} if self.writes_are_known else budget.most_written()
         for cell in cell_set.cells:
             ahead = self.expected_writes(cell)
-            before = None if self.writes_are_known else budget.most_written(cell.cell_id)
+            before = most.get(cell.cell_id)
             expected[cell.cell_id] = sum(map(budget.media_bytes, ahead)) if before is None else before
             added += sum(budget.media_bytes(write) for write in ahead if write.adds)
         return expected, added

@@ -12,7 +12,6 @@ from typing import TextIO
 
 from replay.base.disk import size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
-from replay.base.paths import state_directory
 from replay.base.terminal import answer_to, waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
@@ -155,7 +154,7 @@ def _hold(
     site: Site, session: MonitorSession, ledger: Ledger, stack: ExitStack, say: Callable[[str], None]
 ) -> ClusterLock:
     """Take the slot and the cluster's lock: nothing that a running measurement uses may be removed."""
-    slot = SlotLock(state_directory() / "locks" / f"{ledger.fsid}.lock")
+    slot = SlotLock.of(ledger.fsid)
     slot.acquire(wait_seconds=2.0)
     stack.callback(slot.release)
     lock = ClusterLock(site, session, ledger, wait_seconds=2.0, say=say)

@@ -24,7 +24,7 @@ from typing import IO
 
 from replay.base.clock import poll, utc_now
 from replay.base.errors import RefusedError
-from replay.base.paths import replay_command
+from replay.base.paths import replay_command, state_directory
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession, Object, place
 from replay.cluster.site import Site, Stop
@@ -46,6 +46,11 @@ class SlotLock:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[str] | None = None
+
+    @classmethod
+    def of(cls, fsid: str) -> SlotLock:
+        """Return the slot of a cluster."""
+        return cls(state_directory() / "locks" / f"{fsid}.lock")
 
     def acquire(self, wait_seconds: float = 60.0, say: Callable[[str], None] | None = None) -> None:
         """Take the slot, waiting a little for a leftover to end. Raises RefusedError naming the holder."""

@@ -13,7 +13,6 @@ from typing import Any
 
 from replay.base.clock import LOOK_EVERY_SECONDS, Costs, Waiting
 from replay.base.errors import ReplayError
-from replay.base.paths import state_directory
 from replay.base.programs import Programs
 from replay.cluster import health, sandbox_record
 from replay.cluster.cluster import CephCommandError, Cluster
@@ -86,7 +85,7 @@ def opened(
         if site.secondary is not None:
             secondary = stack.enter_context(MonitorSession(site.secondary))
             secondary_ledger = Ledger(secondary.fsid())
-        slot = SlotLock(state_directory() / "locks" / f"{fsid}.lock")
+        slot = SlotLock.of(fsid)
         slot.acquire(wait_seconds, say)
         stack.callback(slot.release)
         copies = MediaCopies(site, session)

@@ -98,9 +98,9 @@ class WriteBudget:
         """Return the bytes that were, or may have been, written to media; 0 if nothing was charged."""
         return self._sums(self.log.lines()).total
 
-    def most_written(self, cell_id: str) -> float | None:
-        """Return the most that a cell with this id has written to media so far, None if none has finished."""
-        return self._sums(self.log.lines()).most.get(cell_id)
+    def most_written(self) -> dict[str, float]:
+        """Return the most that each cell has written to media so far, by its id; only of cells that finished."""
+        return self._sums(self.log.lines()).most
 
     def reserve(self, what: str, write: Write) -> None:
         """Charge an upcoming write. Raises RefusedError if it would exceed the ceiling; then nothing is charged."""

@@ -18,7 +18,7 @@ from rich.text import Text
 from replay.base.paths import replay_command
 from replay.base.terminal import console_of, print_columns, waiting
 from replay.cluster import admin_commands
-from replay.cluster.admin_commands import CONF, INSTALL, in_form, of_release
+from replay.cluster.admin_commands import CONF, in_form, of_release
 from replay.cluster.cluster import CephCommandError, Cluster, why_unreadable
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing
@@ -176,7 +176,8 @@ def _to_undo(site: Site) -> list[str]:
 
 def commands_in(report: Report, form: str = CONF) -> list[str]:
     """Return an administrator's commands, in the order in which they are run, in one of their forms."""
-    return _in_form(report.site, [command.text for command in report.findings.commands()], form)
+    commands = [command for command in report.findings.commands() if form == CONF or not command.is_local]
+    return _in_form(report.site, [command.text for command in commands], form)
 
 
 def undo_in(report: Report, form: str = CONF) -> list[str]:
@@ -187,8 +188,6 @@ def undo_in(report: Report, form: str = CONF) -> list[str]:
 
 
 def _in_form(site: Site, texts: list[str], form: str) -> list[str]:
-    if form != CONF:
-        texts = [text for text in texts if not text.startswith(INSTALL)]
     first = of_release(site) if texts and form == CONF else []
     return [*first, *(in_form(text, site, form) for text in texts)]
 

@@ -123,6 +123,28 @@ test("the keys of a recorded run work in the speaker view, and ? lists keys over
   await page.close();
 });
 
+test("keys of a character that are off do nothing in the speaker view either", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
+  const speaker = await openSpeaker(page);
+  const isDark = () => page.evaluate(() => window.replay.deck.isPaused());
+  await page.evaluate(() => localStorage.setItem("replay-character-keys", "off"));
+  await speaker.bringToFront();
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("b");
+  // Once the list of keys is open, the stage has seen all keys before.
+  await speaker.keyboard.press("F1");
+  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  await current.locator("dialog.keys-help").waitFor();
+  assert.equal(await isDark(), false);
+  await page.evaluate(() => localStorage.removeItem("replay-character-keys"));
+  await current.locator("dialog.keys-help").getByRole("button").click();
+  await speaker.locator("#speaker-controls").focus();
+  await speaker.keyboard.press("b");
+  await page.waitForFunction(() => window.replay.deck.isPaused());
+  await speaker.close();
+  await page.close();
+});
+
 test("a reader's deck keeps slides without data, and so does its speaker view", async () => {
   const page = await deck.openDeck("?data=fixture&explore", { hash: "#/setup" });
   const speaker = await openSpeaker(page);

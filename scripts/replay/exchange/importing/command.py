@@ -282,7 +282,7 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
             place = " (the axis)" if name == arranged.x_factor else ""
             texts = [short_size_text(str(level)) if name in _SIZES else str(level) for level in levels]
             print(f"  {name}{place}: {_some(texts, SHOWN_LEVELS)}")
-        for level in levels[:SHOWN_LEVELS] if name == CONFIGURATION else ():
+        for level in levels if name == CONFIGURATION else ():
             print(visible(f"    {level}: {arranged.words[name][str(level)]}"))
     folders = len({cell.variant for cell in arranged.cells})
     if folders > 1:
@@ -314,14 +314,14 @@ def _say_left_out(left_out: Sequence[LeftOut], *, everything: bool) -> None:
     print(f"left out, in whole or in part: {_counted(files, 'file')}")
     if everything:
         for left in left_out:
-            print(f"  {left.path}: {left.why}")
+            print(visible(f"  {left.path}: {left.why}"))
         return
     by_reason: dict[str, list[str]] = {}
     for left in left_out:
         by_reason.setdefault(left.why, []).append(left.path)
     ranked = sorted(by_reason.items(), key=lambda pair: -len(pair[1]))
     for why, paths in ranked[:SHOWN_REASONS]:
-        print(f"  {_some(paths, SHOWN_FILES)}: {why}")
+        print(visible(f"  {_some(paths, SHOWN_FILES)}: {why}"))
     if len(ranked) > SHOWN_REASONS:
         print(f"  and {len(ranked) - SHOWN_REASONS} more reasons: --left-out lists every file")
 
