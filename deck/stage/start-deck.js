@@ -3,7 +3,9 @@
 import Reveal from "reveal.js";
 
 import { makeReadable } from "./accessibility.js";
+import { wantedClaims } from "../data/claim-charts.js";
 import { partsOf } from "../data/data-set.js";
+import { holdsAnything, holdsClaim } from "../data/holds.js";
 import { makeSteps } from "../chart-tools/steps.js";
 import { describeCells } from "../text/stacked-tables.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
@@ -77,18 +79,26 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   }
 
   /**
-   * Whether a slide of the talk has charts, and the data on show have the file of none of them. Where verdicts hide all of
-   * them, these may be what was not measured. The appendix takes no time, and says what was not measured when it is asked.
+   * Whether a slide of the talk has charts or claims, and the data on show have none of them. Where verdicts hide all charts,
+   * these may be what was not measured. The appendix takes no time, and says what was not measured when it is asked; the
+   * slide with the talk's address stays with any data.
    */
   function lacksData(slide) {
-    if (slide.closest('[data-visibility="uncounted"]')) return false;
+    if (slide.closest('[data-visibility="uncounted"]') || slide.querySelector("[data-qr]")) return false;
     const drawn = canvasesOf(slide);
     const all = drawn.length ? drawn : [...slide.querySelectorAll("canvas[data-chart]")];
-    const sources = all.flatMap((canvas) => {
-      const { chartSrc } = canvas.dataset;
-      return chartSrc ? [data.resolve(chartSrc, canvas)] : [];
-    });
-    return sources.length > 0 && sources.every((src) => partsOf(src) !== null && data.has(src) === false);
+    const charts = all.filter(({ dataset }) => dataset.chartSrc);
+    const table = slide.querySelector("[data-claims]");
+    if (charts.length > 0) return charts.every(isEmpty);
+    if (table === null || data.claims === null) return false;
+    return !holdsClaim(wantedClaims({ releaseClaims: table.dataset.claims }), data.claims);
+  }
+
+  function isEmpty(canvas) {
+    const src = data.resolve(canvas.dataset.chartSrc, canvas);
+    const parts = partsOf(src);
+    if (parts === null) return false;
+    return data.has(src) === false || !holdsAnything(src, canvas.dataset, data.about(parts.dataSet));
   }
 
   /** The address of a slide that this cut lacks leads to the nearest one. */
