@@ -79,17 +79,16 @@ export async function startDeck({ root, mode, material, announce, talk }) {
   }
 
   /**
-   * Whether a slide of the talk has charts or claims, and the data on show have none of them. Where verdicts hide all charts,
-   * these may be what was not measured. The appendix takes no time, and says what was not measured when it is asked; the
-   * slide with the talk's address stays with any data.
+   * Whether a slide of the talk has charts or claims, and the data on show have none of them. Where verdicts hide all
+   * charts, one without data is why. The appendix takes no time, and says what was not measured when it is asked. The slide
+   * with the talk's address stays with any data.
    */
   function lacksData(slide) {
     if (slide.closest('[data-visibility="uncounted"]') || slide.querySelector("[data-qr]")) return false;
-    const drawn = canvasesOf(slide);
-    const all = drawn.length ? drawn : [...slide.querySelectorAll("canvas[data-chart]")];
-    const charts = all.filter(({ dataset }) => dataset.chartSrc);
+    const charts = [...slide.querySelectorAll("canvas[data-chart-src]")];
+    const drawn = canvasesOf(slide).filter(({ dataset }) => dataset.chartSrc);
     const table = slide.querySelector("[data-claims]");
-    if (charts.length > 0) return charts.every(isEmpty);
+    if (charts.length > 0) return drawn.length > 0 ? drawn.every(isEmpty) : charts.some(isEmpty);
     if (table === null || data.claims === null) return false;
     return !holdsClaim(wantedClaims({ releaseClaims: table.dataset.claims }), data.claims);
   }

@@ -116,6 +116,42 @@ test("a slide of another data set shows that one, and ?data= shows one data set 
   await takeAway();
 });
 
+test("a slide leaves where its mode or its claims were not measured, and no title has a gap", async () => {
+  const takeAway = await deck.lendShipped();
+  const told = () => {
+    const shown = (element) => !element.closest("[data-when][hidden]");
+    const cut = [...document.querySelectorAll(".slides section:not(.stack, [data-visibility=uncounted])")];
+    return {
+      ids: cut.map(({ id }) => id),
+      gaps: cut
+        .flatMap((slide) => [...slide.querySelectorAll(":is(h2, .order) data.unbound")].filter(shown))
+        .map((figure) => figure.getAttribute("value")),
+    };
+  };
+  for (const [query, absent, present] of [
+    // Fail-overs, but neither snapshots a minute nor what a write pays.
+    ["?data=headline-18", ["shop", "bet", "answer"], ["trials", "hung", "yours"]],
+    ["?data=headline-18&cut=20", ["shop", "bet", "kept-promise", "answer"], ["trials", "yours"]],
+    ["?data=headline-18&talk=cluster", ["changes", "verdict"], ["to-do"]],
+  ]) {
+    const page = await deck.openDeck(query);
+    const { ids, gaps } = await page.evaluate(told);
+    assert.deepEqual(
+      absent.filter((id) => ids.includes(id)),
+      [],
+      query,
+    );
+    assert.deepEqual(
+      present.filter((id) => !ids.includes(id)),
+      [],
+      query,
+    );
+    assert.deepEqual(gaps, [], query);
+    await page.close();
+  }
+  await takeAway();
+});
+
 test("?data= shows another data set's charts and manifest", async () => {
   const page = await deck.openDeck("?data=fixture-small");
   await goTo(page, "throughput-write-seq");
