@@ -3,13 +3,10 @@
 import Reveal from "reveal.js";
 
 import { makeReadable } from "./accessibility.js";
-import { wantedClaims } from "../data/claim-charts.js";
-import { partsOf } from "../data/data-set.js";
-import { holdsAnything, holdsClaim } from "../data/holds.js";
 import { makeSteps } from "../chart-tools/steps.js";
+import { lacksData } from "../text/lacking.js";
 import { describeCells } from "../text/stacked-tables.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
-import { canvasesOf } from "../text/canvases.js";
 import { applyCut, redirected, removeSlides, withoutData } from "./cut.js";
 import { Bindings } from "./bindings.js";
 import { Echo, toldByStage } from "./echo.js";
@@ -63,7 +60,7 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     writeTalkFacts(root, talk);
     // The windows of a talk tell each other a slide by its number, so a preview leaves out those that its stage does.
     const onStage = mode.receiver ? JSON.parse(toldByStage("leftOut")) : null;
-    const isLeftOut = onStage === null ? lacksData : ({ id }) => onStage.includes(id);
+    const isLeftOut = onStage === null ? (slide) => lacksData(slide, data) : ({ id }) => onStage.includes(id);
     // A reader is told in the chart's place what is missing.
     absent = applyCut(root, mode.cut, mode.explore ? undefined : isLeftOut);
     document.documentElement.dataset.leftOut = JSON.stringify(withoutData(absent));
@@ -76,28 +73,6 @@ export async function startDeck({ root, mode, material, announce, talk }) {
     addEventListener("hashchange", keepToTheCut);
     // A page is printed with its first layout, tables included.
     return mode.print ? written : null;
-  }
-
-  /**
-   * Whether a slide of the talk has charts or claims, and the data on show have none of them. Where verdicts hide all
-   * charts, one without data is why. The appendix takes no time, and says what was not measured when it is asked. The slide
-   * with the talk's address stays with any data.
-   */
-  function lacksData(slide) {
-    if (slide.closest('[data-visibility="uncounted"]') || slide.querySelector("[data-qr]")) return false;
-    const charts = [...slide.querySelectorAll("canvas[data-chart-src]")];
-    const drawn = canvasesOf(slide).filter(({ dataset }) => dataset.chartSrc);
-    const table = slide.querySelector("[data-claims]");
-    if (charts.length > 0) return drawn.length > 0 ? drawn.every(isEmpty) : charts.some(isEmpty);
-    if (table === null || data.claims === null) return false;
-    return !holdsClaim(wantedClaims({ releaseClaims: table.dataset.claims }), data.claims);
-  }
-
-  function isEmpty(canvas) {
-    const src = data.resolve(canvas.dataset.chartSrc, canvas);
-    const parts = partsOf(src);
-    if (parts === null) return false;
-    return data.has(src) === false || !holdsAnything(src, canvas.dataset, data.about(parts.dataSet));
   }
 
   /** The address of a slide that this cut lacks leads to the nearest one. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { holdsAnything, holdsClaim } from "../../../deck/data/holds.js";
+import { holdsAnything, holdsClaim } from "../../../deck/text/lacking.js";
 
 const ANSWER = "benchmarks/mine/answer.csv";
 const NONE = { name: "none", label: "No mirroring", mode: "none", latency_p50_4k_seconds: "0.002" };
