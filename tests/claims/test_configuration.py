@@ -27,7 +27,7 @@ NOT_IN_QUICK = """
     snapshots-of-15-seconds-are-a-lottery snapshots-bound-the-loss short-poll-age-costs-writes-nothing
     takeovers-need-nobody rare-snapshots-cost-little distance-costs-the-client-nothing
     distance-costs-large-writes-nothing distance-shortens-the-journals-loss distance-leaves-the-bound-of-snapshots
-    snapshots-replay-faster-over-a-thin-line
+    snapshots-replay-faster-over-a-thin-line distance-costs-one-writer-nothing stretch-loses-nothing-far-away
 """
 
 CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interval": "It says nothing."}
