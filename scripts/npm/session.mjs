@@ -38,6 +38,7 @@ export const programsFor = (own, shipped) => ({
   "sandbox status": sandbox("status", "--json"),
   "sandbox up": sandbox("up"),
   "sandbox down": sandbox("down"),
+  "sandbox down --keep": sandbox("down", "--keep"),
   "own data set": python("replay.preflight.releases", own, EXPERIMENT),
   "derive watch": python("replay", "derive", "--data", own, "--watch"),
   "derive once": python("replay", "derive", "--data", own),
@@ -80,7 +81,7 @@ export class Session {
     Object.assign(this, { programs, shipped, say, platform, options });
     this.own = OWN;
     this.tasks = new Map();
-    this.sandboxIsOurs = false;
+    this.sandboxEnd = null; // the program that ends the sandbox, if it does not go on running
     this.stopSignal = null;
     this.interrupted = new Promise((resolve) => {
       this.announceInterrupt = resolve;
@@ -168,9 +169,13 @@ export class Session {
 
   /** Resolves to the exit status of measuring, or of the sandbox if that did not start. */
   async #measure() {
-    // A running sandbox belongs to somebody; a broken or leftover one is repaired, and taken down at the end.
-    const wasUp = await this.#sandboxRuns();
-    this.sandboxIsOurs = !wasUp && !this.options.keepSandbox;
+    // A running sandbox belongs to somebody, and so does a stopped one, which is stopped again at the end; a broken or
+    // leftover one is repaired, and taken down.
+    const states = await this.#sandboxStates();
+    const wasUp = states.size === 1 && states.has("ready");
+    const wasStopped = states.size === 1 && states.has("stopped");
+    if (!wasUp && !this.options.keepSandbox)
+      this.sandboxEnd = wasStopped ? "sandbox down --keep" : "sandbox down";
     this.say(
       wasUp ? "The sandbox is already running." : "Starting the sandbox: two Ceph clusters on this machine.",
     );
@@ -199,14 +204,13 @@ export class Session {
     return status || derived;
   }
 
-  /** Whether all daemons of a sandbox work, in whatever health: `sandbox up` then starts nothing. */
-  async #sandboxRuns() {
+  /** Resolves to the states of the daemons of a sandbox, in whatever health; empty if there is none. */
+  async #sandboxStates() {
     const { printed } = await this.#ask("sandbox status", { errors: "ignore" });
     try {
-      const { daemons } = JSON.parse(printed);
-      return daemons.length > 0 && daemons.every(({ state }) => state === "ready");
+      return new Set(JSON.parse(printed).daemons.map(({ state }) => state));
     } catch {
-      return false; // Its record cannot be read: `sandbox up` says so.
+      return new Set(); // Its record cannot be read: `sandbox up` says so.
     }
   }
 
@@ -294,14 +298,14 @@ export class Session {
       await this.tasks
         .get(name)
         ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });
-    if (this.sandboxIsOurs) {
+    if (this.sandboxEnd) {
       this.say("Stopping the sandbox.");
-      const [command, ...args] = this.programs(this.own, this.shipped)["sandbox down"];
+      const [command, ...args] = this.programs(this.own, this.shipped)[this.sandboxEnd];
       const down = new Task(command, args, { stdio: ["ignore", "inherit", "inherit"] });
       const timer = setTimeout(() => down.kill(), PATIENCE["sandbox down"]);
       const status = await down.done;
       clearTimeout(timer);
-      if (status !== 0) this.say("The sandbox did not stop cleanly: run ./replay sandbox down");
+      if (status !== 0) this.say(`The sandbox did not stop cleanly: run ./replay ${this.sandboxEnd}`);
     }
     await (await this.server)?.close();
   }

@@ -127,17 +127,20 @@ def test_a_claim_that_cannot_be_judged_is_refused_before_its_first_block_registe
     assert main(["new", "claim", "rbd-journaling"]) == 0
     claims = tmp_path / "config" / "claims.yaml"
     written = claims.read_text()
-    plan = ["measure", "--site", "lab", "--dry-run", "--experiment", "rbd-journaling", "--scale", "smoke"]
+    words = ["--dry-run", "--experiment", "rbd-journaling", "--scale", "smoke"]
+    plan, turns = ["measure", "--site", "lab", *words], ["interleave", "--release", "18", "--release", "20", *words]
     for edit, said in (
         (('"variant": "without-journal"', '"variant": "without-jurnal"'), "variant 'without-jurnal' is not one of"),
         (("experiment: rbd-journaling", "experiment: rbd-jurnaling"), "there is no experiment 'rbd-jurnaling'"),
     ):
         claims.write_text(written.replace(*edit, 1))
-        capsys.readouterr()
-        assert main(plan) == 2
-        refused = capsys.readouterr()
-        assert "claims.yaml:" in refused.err and said in refused.err
-        assert "at scale smoke" not in refused.out
+        for command in (plan, turns):
+            capsys.readouterr()
+            assert main(command) == 2
+            refused = capsys.readouterr()
+            assert "claims.yaml:" in refused.err and said in refused.err
+            assert "block" not in refused.out
     claims.write_text(written)
+    assert main(turns) == 0
     assert main(plan) == 0
     assert "rbd-journaling at scale smoke: 1 block(s)" in capsys.readouterr().out

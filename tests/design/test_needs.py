@@ -190,6 +190,30 @@ def test_a_pattern_is_said_once(refused, io_type, said):
     assert is_named and "io_type:" in where
 
 
+def test_a_pattern_of_another_variant_is_none_of_this_one():
+    raw = copy.deepcopy(load_experiment("client-sweep"))
+    first, second = raw["variants"]
+    first["levels"], second["levels"] = {"io_type": "randwrite"}, {"io_type": "write", "io_pattern": "rand"}
+    check_experiment(raw)
+    first["levels"] = {"io_type": "randwrite", "io_pattern": "rand"}
+    with pytest.raises(ConfigurationError, match="variants.0.levels.io_type: 'randwrite' says the pattern itself"):
+        check_experiment(raw)
+    first["levels"] = {"io_pattern": "rand"}
+    with pytest.raises(ConfigurationError, match="factors.io_type: 'randwrite' says the pattern itself"):
+        check_experiment(raw)
+
+
+def test_an_option_without_a_default_is_a_level_of_every_variant_or_of_none():
+    raw = copy.deepcopy(load_experiment("failover"))
+    rate = raw["options"].pop("writes_per_second")
+    first, second = raw["variants"]
+    first["levels"] = {"writes_per_second": rate}
+    with pytest.raises(ConfigurationError, match="options.writes_per_second: this option is missing"):
+        check_experiment(raw)
+    second["levels"] = {"writes_per_second": 2 * rate}
+    check_experiment(raw)
+
+
 def test_a_pattern_that_fio_does_not_have_is_refused(refused):
     error, _, where = refused(
         "client-sweep", lambda raw: raw["factors"].update(io_type=["write"], io_pattern=["full-seq"])

@@ -51,6 +51,20 @@ def test_files_that_differ_in_words_are_different_points_if_their_folders_do_not
     assert arranged(run("quiet.json"), run("busy.json")).factors["folder"] == ("quiet-json", "busy-json")
 
 
+def test_levels_that_would_join_to_one_name_have_names_of_their_own_and_the_same_ones_in_each_variant():
+    stated = [{"disk": "ssd", "engine": "fast-a"}, {"disk": "ssd-fast", "engine": "a"}]
+    runs = [replace(run(f"{number}.json", folder), options=options)
+            for folder in VARIANTS for number, options in enumerate(stated)]  # fmt: skip
+    result = arranged(*runs)
+    assert [cell.block for cell in result.cells] == [1] * 4
+    assert len({cell.point for cell in result.cells}) == 2
+    assert len({(cell.point, cell.variant) for cell in result.cells}) == 4
+    charts = {"-".join(str(cell.levels[name]) for name in result.workload_factors) for cell in result.cells}
+    assert len(charts) == 2
+    assert result.factors["option_engine"] == ("fast-a", "a")
+    assert [*result.words["option_disk"].values()] == ["ssd-fast"]
+
+
 def test_digits_of_a_name_that_no_other_is_like_stay():
     paths = ["INTEL-S3500/4k.json", "SAMSUNG-PM863/4k.json"]
     assert arranged(*map(run, paths)).factors["folder"] == ("INTEL-S3500", "SAMSUNG-PM863")

@@ -23,7 +23,15 @@ from support.hostile import at_most
 #: What must never leave, by what it is.
 SECRETS = {
     "a path": ["/dev/nvme0n1", "on /mnt/data/x", "~/results", "C:\\results", "../up"],
-    "an address": ["10.1.2.3", "at 192.168.0.17 now", "fe80::1", "2001:db8:0:1::5", "00:1b:44:11:3a:b7"],
+    "an address": [
+        "10.1.2.3",
+        "at 192.168.0.17 now",
+        "fe80::1",
+        "2001:db8:0:1::5",
+        "00:1b:44:11:3a:b7",
+        "v2:10.1.2.3:3300/0",
+        "[fd00::1]:3300",
+    ],
     "an identifier": ["4f6ad1c2-0d4e-4a5b-9c3e-8c1c2d3e4f50", "0123456789abcdef0123456789abcdef"],
     "a user or an address": ["someone@lab", "client.admin", "a@b.example"],
     "a host": ["osd-3.storage.example.org", "node01.local", "rack7.lan"],

@@ -395,6 +395,24 @@ def test_a_single_run_is_called_one(benchmarks, tmp_path, capsys):
     assert rows_of(found, "write-latency: One writer")[0] == ["mode", "typical", "n", "ran out of"], "it has no tail"
 
 
+def test_a_median_of_which_only_a_lower_bound_is_known_says_so(benchmarks, tmp_path, capsys):
+    data_set = benchmarks / "mine"
+    beyond = latency(0.004, "", 20.0, latency_p99_at_least_seconds=17.1)
+    figures = {
+        "none": [latency(0.002, 0.007, 0.012)] * 3,
+        "journal": [latency(0.004, 0.1, 0.3), beyond, beyond],
+        "snapshot": [latency(0.003, 0.15, 1.0), latency(0.003, 0.15, 1.0), beyond],
+    }
+    runs = [row for name, blocks in figures.items() for row in runs_of("write-latency", name, blocks, **OFFERED)]
+    write_experiment(data_set / "write-latency", runs)
+    entry = entry_of("write_latency", runs, {"load": ["offered"], "io_size_bytes": [4096]})
+    write_manifest(data_set, {"write-latency": entry})
+    found, _ = read(tmp_path / "page.html", capsys)
+    head, *rows = rows_of(found, "write-latency: Writes of 4 KiB")
+    assert [row[head.index("slowest of 100")] for row in rows] == ["7.0 ms", "≥ 17.1 s", "150 ms"]
+    assert "4.0 ms, ≥ 17.1 s" in found.source, "the chart says it, too"
+
+
 HOSTILE = '<b onclick="x">&amp;"\'</b><script>1</script>'
 
 

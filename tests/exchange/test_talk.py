@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from replay.base import paths
 from replay.base.paths import ROOT
 from replay.cli.main import main
 from replay.exchange import talk
@@ -376,6 +377,16 @@ def test_what_comes_next_can_be_pasted_where_the_talk_was_started(tmp_path, monk
     said = capsys.readouterr().out
     for script in ("check", "present"):
         assert f"REPLAY_TALK={tmp_path}/talk npm --prefix {ROOT} run {script}\n" in said
+
+
+@pytest.mark.parametrize(("root", "npm"), [(ROOT, f"npm --prefix {ROOT}"), (None, "npm")])
+def test_without_npm_what_comes_next_can_be_pasted_there_too(tmp_path, monkeypatch, without_deck, capsys, root, npm):
+    for module in (talk, paths):
+        monkeypatch.setattr(module, "ROOT", root)
+    monkeypatch.chdir(tmp_path)
+    talk._say_next(tmp_path / "talk", Path("talk"))
+    commands = [f"REPLAY_TALK={tmp_path}/talk {npm} run {script}" for script in ("check -- --fix", "present")]
+    assert capsys.readouterr().out.endswith(f"next: {commands[0]}\n      {commands[1]}\n")
 
 
 def test_altered_data_are_no_base_for_a_talk(tmp_path, benchmarks, capsys):

@@ -176,6 +176,16 @@ def test_a_report_that_repeats_its_configuration_names_nobody():
     assert measured.results["other"] == ("txt", b"nothing")
 
 
+def test_what_a_tool_says_of_daemons_has_no_addresses():
+    said = b"2026-01-01 10:00:00 librbd 16.2.15: no [v2:10.1.2.3:3300/0,v1:10.1.2.3:6789/0], no [fd00::1]:3300\n"
+    measured = Measured(["rbd"], {"stderr": ("stderr", said)}, 1, "", "", 1.0, {})
+    measured.invalid = ("failed", "exit status 1: no answer from v2:[fd00::1]:3300/0")
+    redact_cell(measured, placeholders_of(*sessions()))
+    kept = b"2026-01-01 10:00:00 librbd 16.2.15: no [v2:{address},v1:{address}], no {address}\n"
+    assert measured.results["stderr"] == ("stderr", kept)
+    assert measured.invalid == ("failed", "exit status 1: no answer from v2:{address}")
+
+
 def test_the_second_cluster_is_not_named_either():
     second = Cluster(Path("/srv/secret/ceph.conf.second"), "client.other", None)
     words = placeholders_of(*sessions(second))

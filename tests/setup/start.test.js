@@ -171,18 +171,22 @@ describe("npm start", () => {
     assert.ok(sitting.calls().includes("deck opened local tentacle"));
   });
 
-  for (const [name, states, isTakenDown] of [
-    ["leaves a sandbox alone that ran before, also with a warning", ["ready", "ready"], false],
-    ["takes a sandbox down that it had to repair", ["ready", "stopped"], true],
-    ["takes a sandbox down that was not there before", [], true],
+  for (const [name, states, ends] of [
+    ["leaves a sandbox alone that ran before, also with a warning", ["ready", "ready"], []],
+    ["takes a sandbox down that it had to repair", ["ready", "stopped"], ["sandbox-down"]],
+    ["keeps the data of a sandbox that was stopped", ["stopped", "stopped"], ["sandbox-down---keep"]],
+    ["takes a sandbox down that was not there before", [], ["sandbox-down"]],
   ])
     it(name, async (t) => {
       const sitting = new Sitting(t);
       const status = { ok: false, daemons: states.map((state) => ({ state })) };
       sitting.program("sandbox-status", `echo '${JSON.stringify(status)}'; exit 3`);
-      sitting.program("sandbox-down", "");
+      for (const program of ["sandbox-down", "sandbox-down---keep"]) sitting.program(program, "");
       assert.equal(await sitting.start("--once"), 0);
-      assert.equal(sitting.calls().includes("sandbox-down"), isTakenDown);
+      assert.deepEqual(
+        sitting.calls().filter((call) => call.startsWith("sandbox-down")),
+        ends,
+      );
     });
 
   it("leaves the sandbox up when asked to", async (t) => {

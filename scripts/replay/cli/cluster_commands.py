@@ -245,7 +245,7 @@ INTERLEAVE = Command(
     "interleave",
     "measure several releases of Ceph in turns",
     _interleave,
-    "replay.measure.interleave:run",
+    "replay.cli.derive:interleave",
     """\
 Measure several releases of Ceph in turns on this machine, each in a sandbox and a data set of its own: block 1 of each
 in random order, then block 2 of each. Only one sandbox runs at a time. Finished blocks are never repeated, so you can

@@ -159,6 +159,13 @@ def measure(options: argparse.Namespace) -> int:
     return command.run(options, beforehand=refuse_odd_claims, afterwards=derive_and_judge)
 
 
+def interleave(options: argparse.Namespace) -> int:
+    """Measure releases in turns; return the exit status of the turn that failed. Raises ReplayError."""
+    from replay.measure import interleave  # noqa: PLC0415 - as above
+
+    return interleave.run(options, beforehand=refuse_odd_claims)
+
+
 def refuse_odd_claims(data_set: str) -> None:
     """Raise ConfigurationError if a claim is wrong: its blocks register it, and once mended it would be exploratory."""
     if claims_path().exists():

@@ -165,6 +165,7 @@ def check_experiment(configuration: Mapping[str, Any], where: Callable[..., str]
 
 def _check_options(configuration: Mapping[str, Any], needs: Needs, refuse: Callable[..., NoReturn]) -> None:
     declared, levels_of = {option.name: option for option in needs.options}, _levels_by_name(configuration)
+    variants = configuration["variants"]
     given = {("options",): configuration.get("options", {})}
     given |= {("scales", name, "options"): scale.get("options", {}) for name, scale in configuration["scales"].items()}
     for path, name, value in [(path, *item) for path, options in given.items() for item in options.items()]:
@@ -175,8 +176,10 @@ def _check_options(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
         if not declared[name].takes(value):
             refuse(f"{key}: expected {declared[name].expected}, found {value!r}", *path, name)
     for name, option in declared.items():
-        if option.default is REQUIRED and name not in given["options",] and not (option.varies and name in levels_of):
-            refuse(f"options.{name}: this option is missing: {option.meaning}", "options")
+        is_level = name in configuration["factors"] or all(name in variant.get("levels", {}) for variant in variants)
+        if option.default is REQUIRED and name not in given["options",] and not (option.varies and is_level):
+            advice = "set it, or make it a level of every variant" if option.varies else ""
+            refuse(f"options.{name}: this option is missing: {option.meaning}", "options", next_step=advice)
         for path, level in levels_of.get(name, ()) if option.varies else ():
             if not option.takes(level):
                 refuse(f"{'.'.join(map(str, path))}: expected {option.expected}, found {level!r}", *path)
@@ -210,10 +213,18 @@ def _check_factors(configuration: Mapping[str, Any], needs: Needs, refuse: Calla
             if not factor.words and not factor.takes(level):
                 advice = "write it without a unit, in full: 4096, not 4K; a decimal has a point: 0.5"
                 refuse(f"{place}: expected {factor.expected}, found {level!r}", *path, next_step=advice)
-            if factor.name == "io_type" and "io_pattern" in levels_of and str(level).startswith("rand"):
+            if factor.name == "io_type" and str(level).startswith("rand") and _has_pattern(configuration, path):
                 advice = f"leave out io_pattern, or write {str(level).removeprefix('rand')} with `io_pattern: [rand]`"
                 refuse(f"{place}: {level!r} says the pattern itself", *path, next_step=advice)
     link.check_link(configuration, levels_of, refuse)
+
+
+def _has_pattern(configuration: Mapping[str, Any], path: tuple[str | int, ...]) -> bool:
+    """Return whether a cell that has the `io_type` at this place also has an `io_pattern`."""
+    variants = [variant.get("levels", {}) for variant in configuration["variants"]]
+    is_factor = path[0] == "factors"
+    here = [levels for levels in variants if "io_type" not in levels] if is_factor else [variants[int(path[1])]]
+    return any("io_pattern" in {**configuration["factors"], **levels} for levels in here)
 
 
 def _levels_by_name(configuration: Mapping[str, Any]) -> dict[str, list[tuple[tuple[str | int, ...], Any]]]:

@@ -253,8 +253,9 @@ def _say_next(folder: Path, out: Path) -> None:
     npm = shutil.which("npm")
     if ROOT is None or npm is None:
         talk = f"REPLAY_TALK={shlex.quote(str(place))}"
+        fix = deck_command("check", "--fix", talk=place) or f"{talk} npm run check -- --fix"
         print("The slides have a ? for each figure. The deck of a checkout of Replay, which needs npm, writes them:")
-        print(f"next: {talk} npm run check -- --fix\n      {talk} npm run present")
+        print(f"next: {fix}\n      {present or f'{talk} npm run present'}")
         return
     environment = {**os.environ, "REPLAY_TALK": str(folder)}
     environment.pop("REPLAY_BENCHMARKS", None)

@@ -130,8 +130,11 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
 
 
 # What names the site stays out of evidence: protocols put placeholders into what they build themselves, but a tool may
-# repeat its configuration, as fio does in its report, or complain about a file. Raw output is meant to be shared, so
-# all of it is searched.
+# repeat its configuration, as fio does in its report, or complain about a file or a monitor. Raw output is meant to be
+# shared, so all of it is searched.
+
+#: How Ceph writes the address of a daemon or client: `10.1.2.3:3300/0`, `[fd00::1]:3300`.
+_ADDRESS = r"(?:(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F.]*:[0-9a-fA-F:.]+\]):\d+(?:/\d+)?"
 
 
 def placeholders_of(session: MonitorSession, secondary: MonitorSession | None) -> dict[str, str]:
@@ -151,7 +154,8 @@ def placeholders_of(session: MonitorSession, secondary: MonitorSession | None) -
 
 
 def redact(text: str, words: Mapping[str, str]) -> str:
-    """Return a text with placeholders for the words, except where a word is part of a longer one."""
+    """Return a text with placeholders for addresses, and for the words unless a word is part of a longer one."""
+    text = re.sub(_ADDRESS, "{address}", text)
     if not words:
         return text
     either = "|".join(map(re.escape, words))
@@ -159,9 +163,9 @@ def redact(text: str, words: Mapping[str, str]) -> str:
 
 
 def redact_cell(measured: Measured, words: Mapping[str, str]) -> None:
-    """Redact the words in a cell's result files and in the detail of its invalidity."""
+    """Redact a cell's result files and the detail of its invalidity."""
     for role, (suffix, content) in measured.results.items():
-        if any(word.encode() in content for word in words):
+        if re.search(_ADDRESS.encode(), content) or any(word.encode() in content for word in words):
             # Bytes that are not text pass unchanged.
             text = content.decode(errors="surrogateescape")
             measured.results[role] = (suffix, redact(text, words).encode(errors="surrogateescape"))

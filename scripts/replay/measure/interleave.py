@@ -51,14 +51,19 @@ class Turn:
     sandbox: Path
 
 
-def run(options: argparse.Namespace) -> int:
-    """Measure in turns. Returns 0, 130 if interrupted, or the exit status of the turn that failed."""
+def run(options: argparse.Namespace, *, beforehand: Callable[[str], None] = lambda data_set: None) -> int:
+    """Measure in turns. Returns 0, 130 if interrupted, or the exit status of the turn that failed.
+
+    `beforehand` is called with each data set, and raises ReplayError to end all before anything runs.
+    """
     names = options.experiment or experiment_names(options.scale)
     releases = list(dict.fromkeys(options.release))
     if len(releases) < 2:
         raise ConfigurationError("there is nothing to interleave", next_step="give --release twice or more")
     wanted = {name: options.blocks or expand(load_experiment(name), options.scale).blocks for name in names}
     by_block = turns_of(options.data or DEFAULT_NAME, releases, max(wanted.values()))
+    for turn in by_block[0]:
+        beforehand(turn.data_set)
     for turns in by_block:
         print(f"block {turns[0].block}: {', '.join(title_of(turn.release) for turn in turns)}")
     if options.dry_run:

@@ -116,6 +116,8 @@ def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *,
         kept = [columns[other] for other in (*others, *([x_factor] if x_factor else []))]
         if name in _TOLD_BY_OTHERS and _follows(columns[name], zip(*kept, strict=True)):
             workload = others
+    for joined in (workload, tuple(columns)):  # in the names of charts and of points
+        _tell_apart(columns, joined, words)
     shared = {
         name: values.pop()
         for name in sorted({name for run in runs for name in run.options})
@@ -245,6 +247,27 @@ def _plain_levels(texts: Sequence[str], words: dict[str, str]) -> list[Level]:
         if word != text:
             words[word] = text
     return [plain[text] for text in texts]
+
+
+def _tell_apart(columns: dict[str, list[Level]], factors: Sequence[str], words: dict[str, dict[str, str]]) -> None:
+    """Change levels of these factors until no two places have one name, which joins their levels with dashes.
+
+    `ssd` and `fast-a` would have that of `ssd-fast` and `a`. `words` gets the levels that changed.
+    """
+    named: dict[str, tuple[Level, ...]] = {}
+    for levels in zip(*(columns[name] for name in factors), strict=True):
+        other = named.setdefault("-".join(map(str, levels)), levels)
+        if other == levels:
+            continue
+        # Both have the same number of dashes, so that one is in a level by which they differ.
+        pairs = zip(factors, levels, other, strict=True)
+        name, level = next((name, str(here)) for name, here, there in pairs if here != there and "-" in str(here))
+        word = f"{level[: _LONGEST_LEVEL - 7]}-{digest_of(level, 6)}"
+        columns[name] = [word if value == level else value for value in columns[name]]
+        of_factor = words.setdefault(name, {})
+        of_factor[word] = of_factor.pop(level, level)
+        _tell_apart(columns, factors, words)
+        return
 
 
 def _folders(runs: Sequence[FoundRun], columns: Mapping[str, Sequence[Level]]) -> list[str]:

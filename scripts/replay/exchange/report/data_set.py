@@ -19,6 +19,7 @@ from replay.base.errors import EvidenceError
 from replay.base.paths import replay_command
 from replay.base.stats import median
 from replay.base.tables import level_text
+from replay.derive.facts import lower_bound_of
 from replay.derive.part import LINES
 from replay.design.link import RTT
 from replay.exchange.page import Column
@@ -188,9 +189,17 @@ def values(runs: pd.DataFrame, column: str) -> list[float]:
 
 
 def middle(runs: pd.DataFrame, column: str) -> float | None:
-    """Return the median of a column; None if it has no value."""
-    known = values(runs, column)
-    return median(known) if known else None
+    """Return the median of a column; None if it has no value, or if `middle_seconds` only says what it is at least."""
+    known, least = values(runs, column), values(runs, lower_bound_of(column))
+    return median([*known, *least]) if len(known) > len(least) else None
+
+
+def middle_seconds(runs: pd.DataFrame, column: str) -> str:
+    """Return the median of a time; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
+    known, least = values(runs, column), values(runs, lower_bound_of(column))
+    if not known and not least:
+        return NOTHING
+    return ("" if len(known) > len(least) else "≥ ") + seconds(median([*known, *least]))
 
 
 def largest(runs: pd.DataFrame, column: str) -> float | None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from replay.base.stats import median
-from replay.derive.facts import lower_bound_of
 from replay.exchange.importing.arrange import CONFIGURATION, LOADS
 from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, paragraph, strip, table
 from replay.exchange.page import Row as Marks
@@ -21,6 +20,7 @@ from replay.exchange.report.data_set import (
     bytes_per_second,
     largest,
     middle,
+    middle_seconds,
     n_of,
     number_of,
     per_second,
@@ -104,7 +104,7 @@ def _most(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> str:
     for several in by_kind.values():
         best = max(several, key=lambda load: middle(load.runs, column) or 0.0)
         label = f" with {best.variant['label']}" if len(experiment.entry["variants"]) > 1 else ""
-        tail = _at_least(best.runs, _P99)
+        tail = middle_seconds(best.runs, _P99)
         beyond = "" if tail == NOTHING else f", the slowest of a hundred in {tail}"
         sentences.append(f"{best.point.label}{label}: {written(middle(best.runs, column))}{beyond}")
     return f"The most {name}: {'; '.join(sentences)}."
@@ -233,18 +233,8 @@ def _table(experiment: MeasuredExperiment, loads: Sequence[_Load], labels: Seque
         Column("load", labels),
         *([Column("variant", [str(load.variant["label"]) for load in loads])] if _several(experiment) else []),
         *rates,
-        *(Column(title, [_at_least(runs, name) for runs in tables], NUMBER) for name, title in _LATENCIES.items()),
+        *(Column(title, [middle_seconds(runs, name) for runs in tables], NUMBER) for name, title in _LATENCIES.items()),
         Column("slowest of all", [seconds(largest(runs, "latency_max_seconds")) for runs in tables], NUMBER),
         Column("n", [str(len(runs)) for runs in tables], NUMBER),
     ]
     return table(told(columns), caption)
-
-
-def _at_least(runs: pd.DataFrame, column: str) -> str:
-    """Return a median; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
-    least = values(runs, lower_bound_of(column))
-    known = values(runs, column)
-    if not known and not least:
-        return NOTHING
-    sign = "≥ " if 2 * len(least) >= len(known) + len(least) else ""
-    return sign + seconds(median([*known, *least]))

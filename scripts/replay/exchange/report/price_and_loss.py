@@ -19,6 +19,7 @@ from replay.exchange.report.data_set import (
     distance_of,
     largest,
     middle,
+    middle_seconds,
     n_of,
     number_of,
     per_second,
@@ -78,8 +79,8 @@ def _headline(experiment: MeasuredExperiment, levels: Mapping[str, Any], runs: p
     groups.sort(key=lambda pair: bool(pair[0].get("reference")))
     texts = []
     for variant, rows in groups:
-        typical = seconds(middle(rows, _TYPICAL))
-        tail = seconds(middle(rows, _TAIL)) if _has_tail(levels) else NOTHING
+        typical = middle_seconds(rows, _TYPICAL)
+        tail = middle_seconds(rows, _TAIL) if _has_tail(levels) else NOTHING
         if texts:
             texts.append(f"{variant['label']}: {typical}" + ("" if tail == NOTHING else f" and {tail}"))
         else:
@@ -147,10 +148,10 @@ def _point(experiment: MeasuredExperiment, levels: Mapping[str, Any], runs: pd.D
 def _chart(groups: list[tuple[Mapping[str, Any], pd.DataFrame]], title: str) -> str:
     rows = []
     for variant, runs in groups:
-        points = [(middle(runs, _TYPICAL), DOT), (middle(runs, _TAIL), RING)]
-        marks = [(value, kind) for value, kind in points if value]
+        points = {_TYPICAL: DOT, _TAIL: RING}
+        marks = [(value, kind) for column, kind in points.items() if (value := middle(runs, column))]
         if marks:
-            text = ", ".join(seconds(value) for value, _ in marks)
+            text = ", ".join(text for column in points if (text := middle_seconds(runs, column)) != NOTHING)
             rows.append(Row(str(variant["label"]), text, marks, [value for value, _ in marks]))
     key = "● typical write, ○ slowest of a hundred"
     return strip(rows, title, key, seconds, logarithmic=True) if len(rows) > 1 else ""
@@ -166,7 +167,7 @@ def _table(
     labels = [str(variant["label"]) for variant, _ in groups]
 
     def figures(name: str, column: str) -> Column:
-        return Column(name, [seconds(middle(runs, column)) for runs in tables], NUMBER)
+        return Column(name, [middle_seconds(runs, column) for runs in tables], NUMBER)
 
     def ratios(name: str, column: str) -> Column:
         turned = experiment.entry.get("ratio_direction") == "reference/variant"
