@@ -19,10 +19,11 @@ const PARTS = {
   percent: (condition) => ofRatio(condition, formatPercent(condition.estimate)),
   "inverse-percent": (condition) => ofRatio(condition, formatPercent(inverse(condition.estimate))),
   region: (condition) => (condition.region ? regionText(condition) : null),
+  total,
 };
 export const CONDITION_PARTS = Object.keys(PARTS);
 /** The facts that apply to a count as well. */
-export const COUNT_PARTS = ["estimate", "low", "high", "interval", "n", "region"];
+export const COUNT_PARTS = ["estimate", "low", "high", "interval", "n", "region", "total"];
 
 /** Whether a condition is a count, which is compared exactly. Older data contain only ratios. */
 export function isCount({ kind }) {
@@ -104,6 +105,14 @@ function interval(condition) {
   const ends = [figure(condition, condition.low), figure(condition, condition.high)];
   if (ends.includes(null)) return Number.isFinite(condition.estimate) ? "no interval" : null;
   return (isCount(condition) ? [...new Set(ends)] : ends).join(" to ");
+}
+
+/** What all blocks of one cell counted together: how many of `n` trials hung. Of several cells, a block has but one count. */
+function total(condition) {
+  const { blocks = {}, cells = [] } = condition;
+  const counts = Object.values(blocks);
+  if (!isCount(condition) || cells.length !== 1 || counts.length === 0) return null;
+  return formatValue(counts.reduce((sum, count) => sum + count, 0));
 }
 
 function figure(condition, value) {

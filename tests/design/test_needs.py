@@ -196,10 +196,10 @@ def test_a_pattern_of_another_variant_is_none_of_this_one():
     first["levels"], second["levels"] = {"io_type": "randwrite"}, {"io_type": "write", "io_pattern": "rand"}
     check_experiment(raw)
     first["levels"] = {"io_type": "randwrite", "io_pattern": "rand"}
-    with pytest.raises(ConfigurationError, match="variants.0.levels.io_type: 'randwrite' says the pattern itself"):
+    with pytest.raises(ConfigurationError, match=r"variants.0.levels.io_type: 'randwrite' says the pattern itself"):
         check_experiment(raw)
     first["levels"] = {"io_pattern": "rand"}
-    with pytest.raises(ConfigurationError, match="factors.io_type: 'randwrite' says the pattern itself"):
+    with pytest.raises(ConfigurationError, match=r"factors.io_type: 'randwrite' says the pattern itself"):
         check_experiment(raw)
 
 
@@ -208,7 +208,7 @@ def test_an_option_without_a_default_is_a_level_of_every_variant_or_of_none():
     rate = raw["options"].pop("writes_per_second")
     first, second = raw["variants"]
     first["levels"] = {"writes_per_second": rate}
-    with pytest.raises(ConfigurationError, match="options.writes_per_second: this option is missing"):
+    with pytest.raises(ConfigurationError, match=r"options.writes_per_second: this option is missing"):
         check_experiment(raw)
     second["levels"] = {"writes_per_second": 2 * rate}
     check_experiment(raw)

@@ -61,6 +61,7 @@ import { separateTicks } from "./ticks.js";
  * @property {number} [unit]
  * @property {string} [square]
  * @property {("full"|"cross"|"hollow"|"dashed")[]} [states]
+ * @property {{name?: string, of: Record<string, number>}} [levels]
  * @property {number|false} [knee]
  * @property {number} [full]
  * @property {string} [missingName]

@@ -287,6 +287,14 @@ const TOLD = {
     sentence: /^Squares: Journal 60 kept, 5 s lost/,
     row: ["60", "5 s"],
   },
+  "squares of trials": {
+    id: "squares",
+    csv: "series,x,y,low,high,n\nSnapshot,1,14,,,1\nSnapshot,2,16,,,1\nJournal,1,3,,,1\n",
+    levels: { name: "interval", of: { Snapshot: 15 } },
+    sentence:
+      /^Squares: Snapshot median 15 s, worst 16 s of 2 trials, interval 15 s; Journal 3 s in the only trial\.$/,
+    row: ["15 s", "16 s", "2", "15 s"],
+  },
   response: {
     csv: "series,x,y,low,high,n\nReads,100,1,,,\nReads,200,1.5,,,\nReads,220,9,,,\n",
     sentence: /knee/,
@@ -312,11 +320,12 @@ const TOLD = {
   },
 };
 
-for (const [id, { csv, sentence, row, yUnit = "seconds", units }] of Object.entries(TOLD)) {
-  test(`${id}: one sentence says what it shows, and a table has its figures`, async () => {
+for (const [title, told] of Object.entries(TOLD)) {
+  const { id = title, csv, sentence, row, yUnit = "seconds", units, levels } = told;
+  test(`${title}: one sentence says what it shows, and a table has its figures`, async () => {
     const kind = await loadKind(id);
     const model = readModel(csv, kind.defaults?.({ yUnit }) ?? {});
-    const settings = { type: id, yUnit, units, xUnit: id === "quadrant" ? "seconds" : null };
+    const settings = { type: id, yUnit, units, levels, xUnit: id === "quadrant" ? "seconds" : null };
     assert.match(summarize(model, settings), sentence);
     const shown = model.series.map(({ name }) => name);
     const chart = {
@@ -385,6 +394,8 @@ test("of arrows that end at one place the first way has it, whatever a slide sho
     way("D", 60, 1, 2, null),
   ];
   assert.deepEqual(quadrant.parts({ series }), ["A →", "C →"]);
+  assert.deepEqual(quadrant.parts({ series }, { bets: ["cheap"] }), ["A →", "C →", "your bets"]);
+  assert.deepEqual(quadrant.parts({ series }, { bets: ["cheap"], bet: true }), ["A →", "C →"]);
   const tips = quadrant
     .marks({ series })
     .map(({ points }) => points.filter(({ role }) => role === "to").length);

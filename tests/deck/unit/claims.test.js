@@ -45,8 +45,8 @@ const claims = {
       reason: "every condition is held",
       conditions: {
         left,
-        some: { ...left, estimate: 2, high: 2 },
-        many: { ...left, estimate: 12000, low: 12000, high: 12000 },
+        some: { ...left, estimate: 2, high: 2, cells: ["a"], blocks: { 1: 2, 2: 0, 3: 1 } },
+        many: { ...left, estimate: 12000, low: 12000, high: 12000, cells: ["a", "b"], blocks: { 1: 12000 } },
         unknown: { ...left, estimate: null, low: null, high: null, n: 0 },
       },
     },
@@ -89,6 +89,7 @@ for (const [value, text] of [
   ["counted.some", "2"],
   ["counted.some.low", "0"],
   ["counted.some.interval", "0 to 2"],
+  ["counted.some.total", "3"],
   ["counted.many", "12\u202f000"],
 ]) {
   test(`${value} is spoken as ${text}`, () => assert.equal(look(value), text));
@@ -110,6 +111,9 @@ test("a value that no claim has is null, never a guess", () => {
     "later.ratio.inverse",
     "later.ratio.percent",
     "counted.left.inverse",
+    "counted.left.total",
+    "counted.many.total",
+    "small.ratio.total",
     "counted.some.percent",
     "counted.some.inverse-percent",
     "counted.unknown",

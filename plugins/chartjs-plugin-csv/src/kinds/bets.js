@@ -10,6 +10,8 @@ import { emOf, themeOf } from "./base.js";
 import { boxOf } from "./mark.js";
 import { drawMark } from "./pen.js";
 
+/** What they are called where they are shown again, and the part of the chart that a slide can reveal. */
+export const YOURS = "your bets";
 /** The size of a bet, in sizes of the chart's font. */
 const BET = 1.5;
 /** Keys place bets in so many rows of cells; the columns are those that the x axis names. */
@@ -39,8 +41,10 @@ function betsIn(chart) {
     .filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y));
 }
 
+/** The names that a chart has; none where a slide has yet to reveal them. */
 function namesOf(chart) {
-  return csvOf(chart).settings.bets ?? [];
+  const { bets: names = [], bet, shown } = csvOf(chart).settings;
+  return names && (bet || !shown || shown.includes(YOURS)) ? names : [];
 }
 
 /** A bet has the colour that the page gives to its name, if any. */
@@ -55,7 +59,7 @@ export function keyOfBets(chart) {
   const names = namesOf(chart);
   const look = { style: "dashed", shape: "square" };
   if (bet) return names.map((text) => ({ ...look, text, color: colorOf(chart, text) }));
-  return names.some((name) => bets.has(name)) ? [{ ...look, text: "your bets" }] : [];
+  return names.some((name) => bets.has(name)) ? [{ ...look, text: YOURS }] : [];
 }
 
 /** Draws them as what is guessed. */

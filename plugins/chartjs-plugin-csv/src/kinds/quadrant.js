@@ -9,6 +9,7 @@
 import { valueScale, yScaleType } from "../axes.js";
 import { formatTick, formatValue } from "../units.js";
 import { ROWS, tellSeries } from "./base.js";
+import { YOURS } from "./bets.js";
 import { QuadrantController } from "./quadrant-controller.js";
 import { ROLES, arrowOf, columnsOf, hasPlace, isThere, pointsOf, waysWithArrow } from "./ways.js";
 
@@ -56,7 +57,10 @@ export default {
     }));
   },
 
-  parts: (model) => waysWithArrow(model.series).map(({ name }) => arrowOf(name)),
+  parts: (model, { bets, bet } = {}) => [
+    ...waysWithArrow(model.series).map(({ name }) => arrowOf(name)),
+    ...(bets && !bet ? [YOURS] : []),
+  ],
 
   notes(model, settings) {
     const lacking = model.series.filter(

@@ -1,8 +1,9 @@
 /**
  * `squares`: a count of units, one square each. In the wide form a group for each series: its first value is the squares that
  * are full, the second those that are crossed out, the third the hollow ones (`states`). In the long form a column for each
- * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it. A slide can
- * reveal a state: until then its squares are full. More of it means more squares, never larger ones.
+ * trial, the smallest first, all of it lost. `unit` is how much one square is, `square` what the key says of it; `levels` what
+ * the columns of a series are held against. A slide can reveal a state: until then its squares are full. More of it means more
+ * squares, never larger ones.
  */
 
 import { csvOf } from "../plugin.js";
@@ -35,6 +36,8 @@ const LARGEST = 1.6;
 const LEAST = 3;
 const CROSSED = 10;
 const FIGURE = 1.6;
+/** The name of a level, in sizes of the chart's font. */
+const LEVEL = 0.85;
 
 /** How many squares a value is: rounded to the nearest; what is measured but less than half a square stays to be seen. */
 export function squaresOf(value, unit) {
@@ -131,12 +134,16 @@ class SquaresController extends KindController {
 
   /** A column for each trial, the smallest first. */
   #columns() {
+    const { settings } = this.csv;
     const unit = unitIn(this.chart);
     const { chartArea } = this.chart;
     const longest = Math.max(...aboutIn(this.chart).map(({ points }) => points.length));
     const highest = Math.max(
       1,
-      ...aboutIn(this.chart).flatMap(({ points }) => points.map(({ y }) => squaresOf(y, unit))),
+      ...aboutIn(this.chart).flatMap(({ name, points }) => [
+        ...points.map(({ y }) => squaresOf(y, unit)),
+        (levelOf(settings, name) ?? 0) / unit,
+      ]),
     );
     const figure = FIGURE * this.em * 1.3;
     const length = this.isFlipped ? chartArea.width - 2.5 * figure : chartArea.height - figure;
@@ -155,10 +162,13 @@ class SquaresController extends KindController {
       const cells = Array.from({ length: Math.max(1, many) }, (_, i) => this.at(along, across(i)));
       layout[index] = { cells, size, style: many === 0 ? "dash" : size >= CROSSED ? "cross" : "full" };
     });
-    this.ground = {
-      from: this.at(this.lane - (longest / 2) * step, ground),
-      to: this.at(this.lane + (longest / 2) * step, ground),
-    };
+    const through = (across) => ({
+      from: this.at(this.lane - (longest / 2) * step, across),
+      to: this.at(this.lane + (longest / 2) * step, across),
+    });
+    this.ground = through(ground);
+    const level = levelOf(settings, this.entry.name);
+    this.level = level === null ? null : through(ground + away * ((level / unit) * pitch + 3));
     return layout;
   }
 
@@ -189,6 +199,8 @@ class SquaresController extends KindController {
     const shape = unitShape(this.getDataset());
     for (const { cells, size, style, color } of marksOf(this))
       for (const cell of cells) drawMark(this._ctx, { ...cell, size, style, color, page, shape });
+    if (this.level)
+      stroke(this._ctx, this.level.from, this.level.to, { color: this.color, width: 2, dash: [2, 4] });
   }
 
   labels() {
@@ -216,6 +228,29 @@ class SquaresController extends KindController {
         at: { ...at, reach: 0 },
         importance: 1,
       },
+      ...this.#levelLabels(),
+    ];
+  }
+
+  /** Where the lowest columns leave room. */
+  #besideLevel(height) {
+    const { x, y } = this.level.from;
+    return this.isFlipped ? [{ left: x + 6, top: y }] : [{ left: x, top: y - height - 6 }];
+  }
+
+  /** The name of the level. */
+  #levelLabels() {
+    if (!this.level) return [];
+    const { settings } = this.csv;
+    const value = this.short(levelOf(settings, this.entry.name));
+    const line = { size: LEVEL, weight: 600, color: this.color };
+    return [
+      {
+        lines: [{ ...line, text: `${levelName(settings)}: ${value}` }],
+        brief: [{ ...line, text: value }],
+        places: (_, height) => this.#besideLevel(height),
+        at: { ...this.level.from, reach: 0 },
+      },
     ];
   }
 }
@@ -242,14 +277,27 @@ function totalOf(points, unit) {
   return points.reduce((sum, { y }) => sum + squaresOf(y, unit), 0);
 }
 
+/** What the columns of a series are held against, as a value; null if nothing is. */
+function levelOf({ levels }, name) {
+  return levels?.of[name] ?? null;
+}
+
+function levelName({ levels }) {
+  return levels?.name ?? "level";
+}
+
 /** How much a square is: what the page says, or ten, a hundred … times as much where nobody could count them. */
 function unitIn(chart) {
   const { settings, model } = csvOf(chart);
   let unit = settings.unit ?? 1;
   const most = (worth) =>
     Math.max(
-      ...aboutIn(chart).map(({ points }) =>
-        isTrials(model) ? Math.max(...points.map(({ y }) => squaresOf(y, worth))) : totalOf(points, worth),
+      ...aboutIn(chart).map(({ name, points }) =>
+        isTrials(model)
+          ? Math.max(
+              ...[...points.map(({ y }) => y), levelOf(settings, name)].map((y) => squaresOf(y, worth)),
+            )
+          : totalOf(points, worth),
       ),
     );
   while (most(unit) > MOST) unit *= 10;
@@ -271,8 +319,12 @@ export default {
   }),
 
   sentence(model, say) {
+    const tellLevel = ({ name }) => {
+      const level = levelOf(say.settings, name);
+      return level === null ? "" : `, ${levelName(say.settings)} ${say.y(level)}`;
+    };
     const tell = isTrials(model)
-      ? (series) => trialsInWords(series, say)
+      ? (series) => `${trialsInWords(series, say)}${tellLevel(series)}`
       : ({ points }) =>
           points
             .map((point, index) => `${tellPoint(point, say.in(unitAt(say.settings, index)))} ${point.x}`)
@@ -283,7 +335,14 @@ export default {
   table(chart, make) {
     const { model, axes, settings } = chart;
     const { rowTable, valueCell } = make;
-    if (isTrials(model)) return rowTable(chart, trialColumns(chart, make), { n: false });
+    if (isTrials(model)) {
+      const level = {
+        title: levelName(settings),
+        cell: ({ name }) => make.figureCell(levelOf(settings, name), axes),
+      };
+      const columns = [...trialColumns(chart, make), ...(settings.levels ? [level] : [])];
+      return rowTable(chart, columns, { n: false });
+    }
     return rowTable(
       chart,
       model.xs.map((x, index) => ({

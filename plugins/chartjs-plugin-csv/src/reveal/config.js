@@ -97,7 +97,7 @@ function forAnyFile({ options = {}, csv = {} }) {
   const { scales, ...rest } = options;
   return {
     options: { ...rest, ...(scales ? { scales: without(scales, ["y"]) } : {}) },
-    csv: without(csv, [...OF_THE_FILE, "datasets", "scales", "series"]),
+    csv: without(csv, [...OF_THE_FILE, "datasets", "scales", "series", "levels"]),
   };
 }
 
