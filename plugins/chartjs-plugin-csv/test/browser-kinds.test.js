@@ -329,7 +329,13 @@ inPage(
       document.addEventListener("chart-csv:bets", ({ detail }) => heard.push([...detail].at(-1)));
       for (const step of ["name", "x", "y", "y", "y"]) stepBet(window.empty, step);
       showBets(new Map([["a journal", { x: 5, y: 0.01 }]]));
-      return { told: heard, shown: window.names(window.full).filter((name) => !/\d/.test(name)) };
+      const named = () => window.names(window.full).filter((name) => !/\d/.test(name));
+      const shownWith = (parts) => {
+        window.csvOf(window.full).change({ shown: parts });
+        return named();
+      };
+      const all = ["Journal", "Snapshot"];
+      return { told: heard, shown: [named(), shownWith(all), shownWith([...all, "your bets"])] };
     });
     assert.deepEqual(
       told.map(([name, { x }]) => `${name} ${x}`),
@@ -338,6 +344,44 @@ inPage(
     const heights = told.slice(1).map(([, { y }]) => y);
     assert.ok(heights[0] < heights[1] && heights[1] < heights[2], heights.join());
     assert.equal(heights[3], heights[0]);
-    assert.deepEqual(shown, ["a journal"]);
+    assert.deepEqual(
+      shown,
+      [["a journal"], [], ["a journal"]],
+      "a slide reveals them as a part of their own",
+    );
+  },
+);
+
+inPage(
+  "columns of trials are held against a level, which goes with the trials",
+  () => ({
+    script: `
+      await csv.loadKind("squares");
+      const rows = [2, 4, 6, 8, 10, 12, 14, 16].map((y, at) => "Snapshot," + at + "," + y + ",,,1\\n");
+      const trials = "series,x,y,low,high,n\\n" + rows.join("") + "Journal,1,3,,,1\\n";
+      const levels = { name: "interval", of: { Snapshot: 15 } };
+      const { placedLabelsOf } = await import("/plugin/src/kinds/base.js");
+      window.held = async (indexAxis) => {
+        Object.assign(canvas, { width: 800, height: 500 });
+        const chart = new Chart(canvas, { type: "squares", data: { datasets: [] }, options: { animation: false,
+          responsive: false, indexAxis, plugins: { legend: false, csv: { text: trials, yUnit: "seconds", levels } } } });
+        const drawn = () => [
+          placedLabelsOf(chart).map(({ text }) => text).filter((text) => text.includes("interval")),
+          chart.getSortedVisibleDatasetMetas().filter(({ controller }) => controller.level).length,
+        ];
+        const before = drawn();
+        chart.config.options.plugins.csv.text = "writes,kept,lost\\nSnapshot,60,5\\nJournal,60,5\\n";
+        await csvOf(chart).refresh();
+        const after = drawn();
+        chart.destroy();
+        return [before, after];
+      };`,
+  }),
+  async (page) => {
+    for (const axis of ["x", "y"])
+      assert.deepEqual(await page.evaluate((along) => window.held(along), axis), [
+        [["interval: 15 s"], 1],
+        [[], 0],
+      ]);
   },
 );

@@ -43,8 +43,9 @@ function betsIn(chart) {
 
 /** The names that a chart has; none where a slide has yet to reveal them. */
 function namesOf(chart) {
-  const { bets: names = [], bet, shown } = csvOf(chart).settings;
-  return names && (bet || !shown || shown.includes(YOURS)) ? names : [];
+  const { bets: names, bet, shown } = csvOf(chart).settings;
+  const isRevealed = bet || !shown || shown.includes(YOURS);
+  return (isRevealed && names) || [];
 }
 
 /** A bet has the colour that the page gives to its name, if any. */

@@ -100,6 +100,7 @@ class SquaresController extends KindController {
   }
 
   updateElements(elements, start, count, mode) {
+    this.level = null; // A file in place of this one may have no trials.
     if (!this.entry) return;
     const { model } = this.csv;
     this.layout = isTrials(model) ? this.#columns() : this.#grid();
@@ -168,7 +169,7 @@ class SquaresController extends KindController {
     });
     this.ground = through(ground);
     const level = levelOf(settings, this.entry.name);
-    this.level = level === null ? null : through(ground + away * ((level / unit) * pitch + 3));
+    if (level !== null) this.level = through(ground + away * ((level / unit) * pitch + 3));
     return layout;
   }
 
@@ -232,24 +233,19 @@ class SquaresController extends KindController {
     ];
   }
 
-  /** Where the lowest columns leave room. */
-  #besideLevel(height) {
-    const { x, y } = this.level.from;
-    return this.isFlipped ? [{ left: x + 6, top: y }] : [{ left: x, top: y - height - 6 }];
-  }
-
-  /** The name of the level. */
+  /** The name of the level, where the lowest columns leave room. */
   #levelLabels() {
     if (!this.level) return [];
     const { settings } = this.csv;
+    const { x, y } = this.level.from;
     const value = this.short(levelOf(settings, this.entry.name));
     const line = { size: LEVEL, weight: 600, color: this.color };
     return [
       {
         lines: [{ ...line, text: `${levelName(settings)}: ${value}` }],
         brief: [{ ...line, text: value }],
-        places: (_, height) => this.#besideLevel(height),
-        at: { ...this.level.from, reach: 0 },
+        places: (_, height) => [this.isFlipped ? { left: x + 6, top: y } : { left: x, top: y - height - 6 }],
+        at: { x, y, reach: 0 },
       },
     ];
   }

@@ -196,10 +196,10 @@ def middle(runs: pd.DataFrame, column: str) -> float | None:
 
 def middle_seconds(runs: pd.DataFrame, column: str) -> str:
     """Return the median of a time; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
-    known, least = values(runs, column), values(runs, lower_bound_of(column))
-    if not known and not least:
-        return NOTHING
-    return ("" if len(known) > len(least) else "≥ ") + seconds(median([*known, *least]))
+    if (known := middle(runs, column)) is not None:
+        return seconds(known)
+    least = [*values(runs, column), *values(runs, lower_bound_of(column))]
+    return f"≥ {seconds(median(least))}" if least else NOTHING
 
 
 def largest(runs: pd.DataFrame, column: str) -> float | None:
