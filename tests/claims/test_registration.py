@@ -11,10 +11,11 @@ from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
 from replay.claims.load import load_book
 from replay.claims.model import Region
-from replay.claims.tables import registered_in
-from replay.derive.experiment import registered_csv
-from replay.design.configuration import claim_digest, claims_to_register, registered_throughout
-from support.claims import claim, judged, rows
+from replay.claims.evaluate import judge
+from replay.claims.tables import Table, registrations_in
+from replay.derive.experiment import registered_csv, registration_of
+from replay.design.configuration import claim_digest, claims_to_register
+from support.claims import FACTORS, claim, judged, rows
 
 RAW = {one["id"]: one for one in yaml.safe_load((ROOT / "config" / "claims.yaml").read_text())["claims"]}
 ONE = RAW["mirroring-adds-nothing-to-journaling"]
@@ -73,67 +74,51 @@ def test_a_talk_without_claims_registers_none(tmp_path, monkeypatch):
         claims_to_register("rbd-journaling")
 
 
-def test_a_block_registers_the_claims_that_all_of_its_parts_registered():
-    first, second = {"a": "1", "b": "1"}, {"a": "1", "b": "2", "c": "1"}
-    assert registered_throughout([first, first]) == first
-    assert registered_throughout([second, first]) == {"a": "1"}
-    assert registered_throughout([first, None]) == {}
-    assert registered_throughout([]) == {}
-
-
-def receipt(block, claims=None, plan="p", ended_at="2026-01-01T00:00:00Z"):
-    return {"block": block, "plan": plan, "ended_at": ended_at, **({} if claims is None else {"claims": claims})}
-
-
-def read_again(receipts):
-    header, *lines = registered_csv(receipts).splitlines()
-    names = header.split(",")
-    return registered_in(dict(zip(names, line.split(","), strict=True)) for line in lines)
-
-
-def test_registrations_in_receipts_are_derived_and_read_again():
-    found = read_again([receipt(2, {"c": "x", "a": "y"}), receipt(1), receipt(2, {"c": "z"}, plan="q")])
-    assert found == {1: [{}], 2: [{"a": "y", "c": "x"}, {"c": "z"}]}
+def test_registrations_are_derived_and_read_again():
+    first, second = {"a": "y", "c": "x"}, {"c": "z"}
+    header, *lines = registered_csv([first, second, {}, first]).splitlines()
+    assert len(lines) == 3
+    found = registrations_in(dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
+    assert found == {registration_of(first): first, registration_of(second): second}
 
 
 def test_without_a_registered_claim_there_is_nothing_to_write():
-    assert registered_csv([receipt(1), receipt(2, {})]) == ""
-    assert registered_csv([receipt(1), receipt(2, {"c": "x"})]).splitlines()[1:] == [
-        "1,p,2026-01-01T00:00:00Z,,",
-        "2,p,2026-01-01T00:00:00Z,c,x",
-    ]
+    assert registered_csv([{}, {}]) == ""
+    assert registration_of({}) == ""
 
 
 DIGEST = "0123456789ab"
+BOTH = (DIGEST, DIGEST)
 
 
 def said_of(registered, blocks=3):
+    """Return why a claim is exploratory, given by block the digest that each of its two cells registered."""
     one = claim(Region(1.5, None))
     one = type(one)(**{**vars(one), "digest": DIGEST})
-    return judged(one, rows(2, blocks=blocks), registered_in_blocks(registered)).exploratory
-
-
-def registered_in_blocks(digests):
-    return {block: [{"c": one} if one else {} for one in several] for block, several in digests.items()}
+    measured = rows(2, blocks=blocks, sizes=(4096,))
+    for row in measured:
+        plain, journal = registered.get(int(row["block"]), ("", ""))
+        row["registration"] = plain if row["variant"] == "plain" else journal
+    registrations = {digest: {"c": digest} for digests in registered.values() for digest in digests if digest}
+    return judge(one, Table(measured, FACTORS, registrations)).exploratory
 
 
 @pytest.mark.parametrize(
     ("registered", "said"),
     [
-        ({1: [DIGEST], 2: [DIGEST], 3: [DIGEST]}, ""),
-        ({1: [DIGEST], 2: [DIGEST, DIGEST], 3: [DIGEST], 4: ["other"]}, ""),
+        ({1: BOTH, 2: BOTH, 3: BOTH}, ""),
+        ({1: BOTH, 2: BOTH, 3: BOTH, 4: ("other", "other")}, ""),
         ({}, "every block had been measured before it was registered"),
-        ({1: [""], 2: [DIGEST], 3: [DIGEST]}, "block 1 had been measured before it was registered"),
-        ({1: [DIGEST], 2: [DIGEST]}, "block 3 had been measured before it was registered"),
-        ({1: ["other"], 2: ["other"], 3: [DIGEST]}, "it was changed after 2 of 3 blocks had been measured"),
-        ({1: [DIGEST], 2: [DIGEST], 3: [DIGEST, "other"]}, "it was changed after block 3 had been measured"),
+        ({2: BOTH, 3: BOTH}, "block 1 had been measured before it was registered"),
+        ({1: BOTH, 2: BOTH, 3: (DIGEST, "")}, "block 3 had been measured before it was registered"),
+        ({1: ("other", "other"), 2: (DIGEST, "other"), 3: BOTH}, "it was changed after 2 of 3 blocks had been measured"),
         (
-            {1: ["other"], 2: [""], 3: [DIGEST]},
+            {1: ("other", "other"), 3: BOTH},
             "it was changed after block 1 had been measured; block 2 had been measured before it was registered",
         ),
     ],
 )
-def test_a_claim_that_some_of_its_blocks_did_not_register_is_exploratory(registered, said):
+def test_a_claim_that_some_of_its_cells_did_not_register_is_exploratory(registered, said):
     assert said_of(registered) == said
 
 

@@ -269,13 +269,20 @@ def test_an_attempt_without_cells_does_not_revive_an_abandoned_design(directory)
     assert used == {("4096", "2"), ("65536", "1")}
 
 
-def test_a_block_that_is_under_way_registered_what_its_attempts_did(directory):
-    tree = RawTree(directory, registers={"a-claim": "0123456789ab"}).measure(blocks=1)
-    tree.attempt(2, "write-seq-4096")
+def test_each_cell_names_what_was_registered_before_it_was_measured(directory):
+    RawTree(directory, registers={"a-claim": "0123456789ab"}).measure(blocks=1)
+    later = RawTree(directory, registers={"a-claim": "0123456789ab", "another": "ba9876543210"})
+    later.moments = 1000
+    later.attempt(2, "write-seq-4096")
+    RawTree(directory).attempt(3, "write-seq-4096")
     derive_experiment(directory)
-    complete, under_way = rows_of(directory / "registered.csv")
-    assert complete["plan"] != ""
-    assert [under_way[name] for name in ("block", "plan", "claim", "digest")] == ["2", "", "a-claim", "0123456789ab"]
+    registered: dict[str, dict[str, str]] = {}
+    for row in rows_of(directory / "registered.csv"):
+        registered.setdefault(row["registration"], {})[row["claim"]] = row["digest"]
+    found = {row["block"]: registered.get(row["registration"], {}) for row in rows_of(directory / "tidy.csv")}
+    assert found == {
+        "1": {"a-claim": "0123456789ab"}, "2": {"a-claim": "0123456789ab", "another": "ba9876543210"}, "3": {},
+    }  # fmt: skip
 
 
 def test_a_renamed_label_comes_from_the_newest_receipt_without_measuring(directory):

@@ -74,8 +74,8 @@ def printed(print_it, *things):
     return stream.getvalue()
 
 
-def judged(one, data, registered=None):
-    return judge(one, Table(data, FACTORS, registered))
+def judged(one, data):
+    return judge(one, Table(data, FACTORS))
 
 
 def write_tidy(folder: Path, ratio, **more) -> Path:

@@ -215,8 +215,6 @@ class RawTree:
         plan = digest([block, sorted(self.public["cells"])])
         content = {"schema_version": 1, "experiment": self.directory.name, "block": block, "plan": plan,
                    "design": self.design_digest, "ended_at": self.moment()}  # fmt: skip
-        if self.registers:
-            content["claims"] = self.registers
         self.record(f"block-{block:02d}/receipt-{plan}.json", content)
         if self.sealed and not (self.raw / f"block-{block:02d}-{plan}.tar.gz").exists():
             self.seal(block, plan)

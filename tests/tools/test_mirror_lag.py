@@ -61,6 +61,12 @@ def test_lag_is_the_time_of_the_writes_that_the_replica_lacks():
     assert result.metrics["seconds_to_level"] == pytest.approx(2.0)
 
 
+def test_the_growth_is_what_each_second_of_writing_adds_to_the_lag():
+    metrics = parse("journal", outputs([replayed(0.1, 0), replayed(9.1, 4), replayed(12.0, 10), replayed(12.5, 10)])).metrics
+    assert metrics["lag_end_seconds"] == pytest.approx(5.0)
+    assert metrics["lag_growth_seconds"] == pytest.approx(5.0 / 9.0)
+
+
 def test_entries_that_were_replayed_before_the_writer_began_do_not_count():
     earlier = [(at, entity, metric, value + 7 * ENTRY) for at, entity, metric, value in JOURNAL]
     assert parse("journal", outputs(earlier)).metrics == parse("journal", outputs(JOURNAL)).metrics

@@ -65,6 +65,7 @@ FIGURES: Mapping[str, Figure] = {
         Figure("recovery_time", Kind.TRIALS, "seconds"),
         Figure("lag_below_replay", Kind.TRIALS, "seconds"),
         Figure("lag_beyond_replay", Kind.TRIALS, "seconds"),
+        Figure("lag_growth", Kind.MEDIAN, "seconds"),
         Figure("latency_p50_4k", Kind.MEDIAN, "seconds"),
         Figure("latency_p99_4k", Kind.MEDIAN, "seconds"),
         *(Figure(f"{name}_{size}", kind, unit) for size in ("4k", "4m") for name, kind, unit in _OF_A_WRITE),

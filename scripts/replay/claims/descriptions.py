@@ -197,7 +197,7 @@ def _group(names: Sequence[str], arrives: str, moments: Sequence[tuple[Any, ...]
 DATAPACKAGE = "datapackage.json"
 #: The derived files that are not tables.
 JSON_DOCUMENTS = ("claims.json", "manifest.json", "recording.json", COMPARED_RELEASES)
-_WORDS = {*KEYS, "invalid_reason", "limiter", "host", "started_at", "ended_at"} - {"block", "attempt"}
+_WORDS = {*KEYS, "invalid_reason", "limiter", "host", "registration", "started_at", "ended_at"} - {"block", "attempt"}
 _NUMBER = re.compile(r"(?:-?\d+(?:\.\d+)?)?", re.ASCII)
 _INTEGERS = {"block", "attempt", "used", "valid"}
 #: For each file, the types of its columns that hold no texts.
@@ -207,7 +207,6 @@ _TYPES: Mapping[str, Mapping[str, str]] = {
         "n": "integer",
         "exploratory": "boolean",
     },
-    REGISTERED_FILE: {"block": "integer"},
     RUNS_FILE: {"x": "number", "y": "number", "block": "integer", "attempt": "integer"},
 }
 

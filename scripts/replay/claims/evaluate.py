@@ -71,7 +71,7 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
         has_figure = len(results) == 1 and results[0].n >= BLOCKS_FOR_VERDICT
         figure = f" (the figure is {_interval_text(results[0])})" if has_figure else ""
         verdict, reason = NOT_TESTABLE, instead + figure
-    unregistered = exploratory(claim, results, table.registered) if claim.kind == CLAIM else ""
+    unregistered = exploratory(claim, table, results) if claim.kind == CLAIM else ""
     return Judgement(claim, verdict, reason, results, presupposed, unregistered)
 
 

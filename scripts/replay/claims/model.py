@@ -240,7 +240,7 @@ class Presupposed:
 class Judgement:
     """A data set's verdict on a claim.
 
-    `exploratory` says why the claim was not registered, as it stands, before all of its blocks; "" if it was.
+    `exploratory` says why the claim was not registered, as it stands, before all of its cells; "" if it was.
     """
 
     claim: Claim

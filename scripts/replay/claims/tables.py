@@ -1,6 +1,6 @@
 """What claims rest on, and what an experiment's rows say without statistics.
 
-Whether its cells were as presupposed, its counts, and what its blocks registered.
+Whether its cells were as presupposed, its counts, and what was registered before they were measured.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ from replay.evidence.data_set import MANIFEST
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
 Row = Mapping[str, Any]
-#: For each block, what each of its receipts registered: digests by the claim's id.
-Registered = Mapping[int, Sequence[Mapping[str, str]]]
+#: The registrations that tidy.csv names: for each, the digests of its claims, by the claim's id.
+Registrations = Mapping[str, Mapping[str, str]]
 
 
 class Table:
     """The used rows of one experiment's tidy.csv, by block, variant and levels.
 
-    A row also holds its cell's facts under `facts`, as numbers and words. `registered` holds what the blocks' receipts
-    say. Raises EvidenceError if the factors do not tell two of a block's cells apart.
+    A row also holds its cell's facts under `facts`, as numbers and words. Raises EvidenceError if the factors do not
+    tell two of a block's cells apart.
     """
 
     def __init__(
         self,
         rows: Iterable[Row],
         factors: Sequence[str],
-        registered: Registered | None = None,
+        registrations: Registrations | None = None,
     ) -> None:
         self.factors = tuple(factors)
-        self.registered: Registered = registered or {}
+        self.registrations: Registrations = registrations or {}
         self.rows: dict[tuple, Row] = {}
         for row in rows:
             if str(row["used"]) != "1":
@@ -89,27 +89,22 @@ class Table:
 
 
 def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
-    """Read an experiment's tidy.csv, and the claims that its blocks registered.
+    """Read an experiment's tidy.csv, and the claims that its cells registered.
 
-    Returns None if the experiment was not measured. Without registered.csv, the table has no registered claims. Raises
+    Returns None if the experiment was not measured. Without registered.csv, no cell registered a claim. Raises
     EvidenceError if a factor is missing that tells two cells apart.
     """
     if not (experiment / "tidy.csv").exists():
         return None
-    return Table(rows_in(experiment / "tidy.csv"), factors, registered_in(rows_in(experiment / REGISTERED_FILE)))
+    return Table(rows_in(experiment / "tidy.csv"), factors, registrations_in(rows_in(experiment / REGISTERED_FILE)))
 
 
-def registered_in(rows: Iterable[Mapping[str, str]]) -> Registered:
-    """Return what the rows of registered.csv say: for each block, one mapping per receipt."""
-    receipts: dict[tuple[int, str, str], dict[str, str]] = {}
+def registrations_in(rows: Iterable[Mapping[str, str]]) -> Registrations:
+    """Return what the rows of registered.csv say."""
+    registrations: dict[str, dict[str, str]] = {}
     for row in rows:
-        claims = receipts.setdefault((int(row["block"]), row["plan"], row["ended_at"]), {})
-        if row["claim"]:
-            claims[row["claim"]] = row["digest"]
-    registered: dict[int, list[Mapping[str, str]]] = {}
-    for (block, *_), claims in receipts.items():
-        registered.setdefault(block, []).append(claims)
-    return registered
+        registrations.setdefault(row["registration"], {})[row["claim"]] = row["digest"]
+    return registrations
 
 
 def filled(says: str, rows: Sequence[Row]) -> str:
@@ -333,15 +328,27 @@ def _count_verdict(condition: Count, blocks: Mapping[int, float]) -> tuple[str, 
 # Registration --------------------------------------------------------------------------------------------------------
 
 
-def exploratory(claim: Claim, results: Iterable[ConditionResult], registered: Registered) -> str:
-    """Return why a claim is exploratory, so not registered as it stands by all of its blocks; "" if it is registered.
+def exploratory(claim: Claim, table: Table, results: Iterable[ConditionResult]) -> str:
+    """Return why a claim is exploratory, so not registered as it stands by all of its cells; "" if it is registered.
 
     A claim without data is not exploratory.
     """
-    blocks = sorted({block for result in results for block in result.used_blocks})
-    digests = {block: [claims.get(claim.id) for claims in registered.get(block, ())] for block in blocks}
-    lacking = [block for block, known in digests.items() if not known or None in known]
-    changed = [block for block, known in digests.items() if {*known} - {None, claim.digest}]
+    known: dict[int, set[str | None]] = {}
+    for result in results:
+        selectors = (
+            [result.condition.cells]
+            if isinstance(result.condition, Count)
+            else [selector for _, selector in result.condition.terms]
+        )
+        for block in result.used_blocks:
+            known.setdefault(block, set()).update(
+                table.registrations.get(row.get("registration", ""), {}).get(claim.id)
+                for selector in selectors
+                for row in table.find(block, selector) or ()
+            )
+    blocks = sorted(known)
+    changed = [block for block in blocks if known[block] - {None, claim.digest}]
+    lacking = [block for block in blocks if None in known[block]]
     reasons = []
     if changed:
         reasons.append(f"it was changed after {_blocks(changed, blocks)} had been measured")

@@ -26,7 +26,6 @@ from replay.derive.computed import (
     sampling_metrics,
 )
 from replay.derive.facts import Value, facts_of
-from replay.design.configuration import registered_throughout
 from replay.evidence.data_set import parse_json, plain
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.evidence.record import UNKNOWN, Bottleneck, bottleneck_of
@@ -76,7 +75,7 @@ class CellRow:
 class AttemptRecord:
     """One sealed attempt. It is `good` if it is complete and valid, and all of its outputs could be parsed.
 
-    `claims` are those that it registered when its block began, id to digest.
+    `claims` are those that were registered when its measuring began, id to digest.
     """
 
     block: int
@@ -100,14 +99,10 @@ class AttemptRecord:
 
 @dataclass
 class Loaded:
-    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts.
-
-    `under_way` has what a receipt would say of a block that is not complete: the claims that its attempts registered.
-    """
+    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts."""
 
     attempts: list[AttemptRecord] = field(default_factory=list)
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
-    under_way: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
@@ -130,21 +125,13 @@ def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Des
 def _load_blocks(blocks: Iterable[Pack | OpenBlock], wanted: Wanted) -> Loaded:
     loaded = Loaded()
     for block in blocks:
-        attempts, receipts = [], []
         for folder in block.folders():
             if ATTEMPT.fullmatch(folder.path):
-                attempts.append(_load(folder, wanted))
+                loaded.attempts.append(_load(folder, wanted))
             for name, content in folder.contents.items():
                 if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
                     receipt = parse_json(f"{folder.where}{name}", content)
-                    receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
-        loaded.attempts += attempts
-        loaded.receipts += receipts
-        good = [attempt for attempt in attempts if attempt.good]
-        if good and not receipts:
-            claims = registered_throughout(attempt.claims for attempt in good)
-            ended_at = max(attempt.ended_at for attempt in good)
-            loaded.under_way.append({"block": block.block, "plan": "", "ended_at": ended_at, "claims": claims})
+                    loaded.receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
     loaded.attempts.sort(key=lambda record: record.key)
     for record, following in pairwise(loaded.attempts):
         if record.key == following.key:

@@ -27,6 +27,7 @@ from replay.derive.part import (
     write_part,
 )
 from replay.design.configuration import load_experiment
+from replay.design.design import digest_of
 from replay.evidence.durable import locked, sha256
 
 ENTITIES_FILE = "entities.csv"
@@ -55,7 +56,7 @@ def derive_experiment(directory: Path) -> Derived:
     texts = {
         "tidy.csv": csv_text([[*tidy.columns], *text_rows(tidy, tidy.columns)]),
         RATIOS: ratios_csv(drawn),
-        REGISTERED_FILE: registered_csv([*loaded.receipts, *loaded.under_way]),
+        REGISTERED_FILE: registered_csv(record.claims for record in records if record.rows),
         f"aggregate/{RUNS_FILE}": runs_csv(drawn),
         **{f"aggregate/{name}": text for aggregate in drawn for name, text in aggregate.files().items()},
     }
@@ -132,9 +133,9 @@ def _removed(directory: Path, texts: dict[Path, str]) -> tuple[Path, ...]:
 
 
 _FIRST_METRICS = ("operations", "bytes", "duration_seconds", "operations_per_second", "bytes_per_second")
-_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "host", "started_at", "ended_at")
+_LAST = ("cpu_idle_fraction", "disk_busy_fraction", "limiter", "host", "registration", "started_at", "ended_at")
 _RATIOS = ("chart", "compared", "x", "ratio", "low", "high", "n")
-_REGISTERED = ("block", "plan", "ended_at", "claim", "digest")
+_REGISTERED = ("registration", "claim", "digest")
 _ENTITIES = ("experiment", "block", "cell", "attempt", "kind", "id", "moment", "metric", "value")
 
 
@@ -200,6 +201,7 @@ def _fields(record: AttemptRecord, row: CellRow) -> dict[str, Any]:
         "disk_busy_fraction": load.get("disk_busy_fraction"),
         "limiter": row.bottleneck.resource,
         "host": host_of(row.sidecar),
+        "registration": registration_of(record.claims),
         "started_at": str(row.sidecar.get("started_at") or ""),
         "ended_at": str(row.sidecar.get("ended_at") or ""),
     }
@@ -226,20 +228,16 @@ def runs_csv(drawn: Iterable[Aggregate]) -> str:
     return csv_text([RUNS_HEADER, *rows]) if rows else ""
 
 
-def registered_csv(receipts: Sequence[Mapping[str, Any]]) -> str:
-    """Return registered.csv, the claims that each receipt registered, with their digests; "" if none registered any.
+def registration_of(claims: Mapping[str, str]) -> str:
+    """Return the name of what an attempt registered, a digest of it; "" if it registered nothing."""
+    return digest_of(claims) if claims else ""
 
-    It has one row per receipt and claim; a receipt without claims has one as well. What stands for the receipt of a
-    block that is under way has no plan.
-    """
-    if not any(receipt.get("claims") for receipt in receipts):
-        return ""
-    rows = sorted(
-        (receipt["block"], receipt["plan"], str(receipt.get("ended_at") or ""), claim, digest)
-        for receipt in receipts
-        for claim, digest in (receipt.get("claims") or {"": ""}).items()
-    )
-    return csv_text([_REGISTERED, *rows])
+
+def registered_csv(registered: Iterable[Mapping[str, str]]) -> str:
+    """Return registered.csv, the claims and digests of each different registration; "" if there is none."""
+    registrations = {registration_of(claims): claims for claims in registered if claims}
+    rows = sorted((name, *claim) for name, claims in registrations.items() for claim in claims.items())
+    return csv_text([_REGISTERED, *rows]) if rows else ""
 
 
 def entities_csv(records: Iterable[AttemptRecord]) -> str:

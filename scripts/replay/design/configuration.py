@@ -1,6 +1,6 @@
 """Reads and checks what people wrote in config/: YAML with line numbers, experiments, claims, the answer.
 
-A block's receipt keeps a digest of each claim's content. A claim whose content has another digest was changed after its
+Each attempt keeps a digest of each claim's content. A claim whose content has another digest was changed after its
 data were known, and counts as exploratory (`claims/tables.py`).
 """
 
@@ -328,12 +328,3 @@ def claims_that_presuppose(facts: Collection[str]) -> list[tuple[str, str, str]]
         if decided:
             presupposing.append((claim["id"], claim["experiment"], "any" if "any" in decided else decided[0]))
     return presupposing
-
-
-def registered_throughout(sittings: Iterable[Mapping[str, str] | None]) -> dict[str, str]:
-    """Return claim to digest for the claims that all sittings of a block registered with the same digest.
-
-    A sitting that registered nothing is None.
-    """
-    first, *others = [dict(sitting or {}) for sitting in sittings] or [{}]
-    return {claim: digest for claim, digest in first.items() if all(other.get(claim) == digest for other in others)}

@@ -169,10 +169,6 @@ class BlockWriter:
     def next_attempt(self, point: str) -> int:
         return 1 + max((number for number, _ in self.history.attempts(self.block, point)), default=0)
 
-    def registered(self) -> list[Mapping[str, str] | None]:
-        """Return what each valid attempt of the block registered (claim to digest); None if it registered nothing."""
-        return [seal.get("claims") for seal in self.history.seals() if seal["block"] == self.block and seal["valid"]]
-
     def begin_attempt(self, point: str, number: int) -> Attempt:
         """Begin an attempt of a set. Raises FileExistsError if the set already has an attempt of that number."""
         return Attempt(self._store, f"block-{self.block:02d}/{point}/attempt-{number}", number)

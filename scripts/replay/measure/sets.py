@@ -12,7 +12,7 @@ from replay.base.errors import ReplayError, during, name_work
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import versions
-from replay.design.configuration import claims_to_register, registered_throughout
+from replay.design.configuration import claims_to_register
 from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.evidence.attempts import Attempt, BlockWriter
 from replay.evidence.record import (
@@ -301,7 +301,6 @@ class SetRunner:
             "sets": [cell_set.point for cell_set in order_of_sets(self.design, self.seed)],
             "sets_measured_in_this_sitting": measured_sets,
             "skipped": [vars(skip) for skip in self.protocol.unavailable],
-            "claims": registered_throughout([self._claims, *self.writer.registered()]),
             "versions": self._versions(),
             "host": host(),
             **measuring_code(),

@@ -45,6 +45,7 @@ class MirrorLag(Reader):
         Metrics besides fio's own:
         - `lag_median_seconds`, `lag_max_seconds`, `lost_writes_max`: over the readings while the writer wrote.
         - `lag_end_seconds`: at the end of writing; `seconds_to_level`: from then until the replica had caught up.
+        - `lag_growth_seconds`: `lag_end_seconds` for each second of writing.
         - `journal_max_bytes`, and `journal_end_bytes` once the replica had caught up.
 
         Series since the first write: `lag_seconds`, `journal_bytes`. Raises OutputError.
@@ -124,6 +125,7 @@ def _result(
         "lag_median_seconds": median(lag for _, lag in lags),
         "lag_max_seconds": max(lag for _, lag in lags),
         "lag_end_seconds": lags[-1][1],
+        **({"lag_growth_seconds": lags[-1][1] / (last - first)} if last > first else {}),
         "lost_writes_max": float(max(lost)),
     }
     if level is not None:

@@ -256,7 +256,7 @@ test("an address leads to the top of its slide, whatever comes after it", async 
   for (const [id, chapter] of [
     ["mirror-lag", "92-mirror"],
     ["claims", "90-appendix"],
-    ["throughput-write-seq", "90-appendix"],
+    ["iops", "90-appendix"],
   ]) {
     let arrive;
     const arrived = new Promise((resolve) => {
