@@ -1,6 +1,6 @@
 /** Opens the talk: on stage the slides; for a reader whose address names no slide the first page, then the slides. */
 
-import { SlideReader } from "./text/read-slides.js";
+import { SlideReader } from "./text/chapters.js";
 import { takeDropped } from "./page/bundle-drop.js";
 import { modeFrom, talkAddress } from "./page/mode.js";
 import { announcer } from "./stage/announce.js";
@@ -41,7 +41,7 @@ async function open() {
 
   const frozen = meta("frozen");
   const material = Material({ search, usual: meta("data-set"), frozen, mode, talk });
-  const { data, numbers, makeCharts, writeTexts } = material;
+  const { data, makeCharts, writeTexts } = material;
   const readSlides = SlideReader({ rendered: meta("rendered") !== null });
   const bundles = () => import("./page/bundle-taking.js");
   let refused = null;
@@ -89,7 +89,7 @@ async function open() {
   if (mode.front) {
     const { showFrontPage } = await import("./front-page/front-page.js");
     shown = await showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
-    window.replay = { front: shown, charts: shown.charts, data, numbers };
+    window.replay = { front: shown, charts: shown.charts, data };
     await shown.left;
     await readSlides(root);
   }
@@ -111,7 +111,7 @@ async function open() {
   }
 
   // For tests and the console.
-  window.replay = { deck, charts, data, numbers, mode, stage };
+  window.replay = { deck, charts, data, mode, stage };
   await following;
   page.dataset.deckReady = "true";
   if (mode.receiver) askForState();

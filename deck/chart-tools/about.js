@@ -2,13 +2,15 @@
 
 import { runsUrl } from "chartjs-plugin-csv";
 
+import { element } from "../page/elements.js";
 import { colorOf } from "../page/theme.js";
 import { chartLink, embedFile } from "./chart-address.js";
 import { chartedAs, placeOf } from "./charted.js";
-import { chartOrigin, chartTitle, citationOf, slideTitle } from "./citation.js";
+import { chartOrigin, chartTitle, citationOf } from "./citation.js";
 import { attemptsBehind, commandsFor } from "./commands.js";
 import { pictureOf } from "./picture.js";
 import { headingOf, wholeFileName } from "../text/canvases.js";
+import { slideTitle } from "../text/verdict-text.js";
 import { sentenceOf } from "./sentence.js";
 
 /** @returns {import("./panel.js").About[]} of each chart of a slide, in its order */
@@ -62,11 +64,8 @@ function embedOf(slide, canvas, { title, here }) {
   const page = slide.ownerDocument;
   if (!page.querySelector('meta[name="replay:published"]') || !canvas.dataset.chartSrc) return null;
   const number = [...slide.querySelectorAll("canvas[data-chart]")].indexOf(canvas) + 1;
-  const frame = page.createElement("iframe");
   const src = new URL(embedFile(talkOf(slide).name, slide.id, number), here).href;
-  const attributes = { src, title, width: 800, height: 500, loading: "lazy" };
-  for (const [name, value] of Object.entries(attributes)) frame.setAttribute(name, value);
-  return frame.outerHTML;
+  return element(page, "iframe", { src, title, width: 800, height: 500, loading: "lazy" }).outerHTML;
 }
 
 /** The text of a slide's label, without the controls next to it. */

@@ -3,7 +3,7 @@
 import { headingOf } from "../text/canvases.js";
 import { originOf, sourcesOf } from "../text/labels.js";
 import { namedDataSet } from "../text/slide-data.js";
-import { chosenText } from "../text/verdict-text.js";
+import { slideTitle } from "../text/verdict-text.js";
 
 /**
  * @param {Element} canvas   on its slide
@@ -23,17 +23,10 @@ export function citationOf(canvas, place, { talk, data, link }) {
 export function chartOrigin(canvas, { url }, data) {
   if (url === null) return "Written on the slide";
   const { claims, answer } = data.about(data.nameFor(namedDataSet(canvas)));
-  const { resolve, manifestOf, alterationsOf, digestOf } = data;
-  const behind = { resolve, manifestOf, alterationsOf, digestOf, claims, answer };
-  return originOf(sourcesOf(canvas, url, behind), behind);
+  return originOf(sourcesOf(canvas, url, data, claims), data, answer);
 }
 
 /** What a chart is called: by its heading, else by the manifest, else by its slide. */
 export function chartTitle(canvas, { entry }) {
   return headingOf(canvas) ?? entry?.title ?? slideTitle(canvas.closest("section"));
-}
-
-export function slideTitle(slide) {
-  const title = slide.querySelector("h1, h2, h3");
-  return title ? chosenText(title) : "";
 }

@@ -19,24 +19,19 @@ export function commandsFor({ manifest, name, experiment, dataSet }) {
   return [
     {
       title: "Measure it again",
-      command: shell(["./replay", "measure"], {
-        site,
-        data,
-        rest: [...scale, "--experiment", name],
-      }),
+      command: shell("./replay measure --site", site, "--data", data, ...scale, "--experiment", name),
     },
-    { title: "Derive its charts", command: shell(["./replay", "derive"], { data }) },
+    { title: "Derive its charts", command: shell("./replay derive --data", data) },
     {
       title: "Show both",
-      command: shell(["npm", "run", "present", "--"], { data }),
+      command: shell("npm run present -- --data", data),
       then: `then add &compare=${dataSet} to the address`,
     },
   ];
 }
 
-function shell(words, { site = null, data, rest = [] }) {
-  const named = site === null ? [] : ["--site", site];
-  return [...words, ...named, "--data", data, ...rest].map(quoted).join(" ");
+function shell(command, ...words) {
+  return [command, ...words.map(quoted)].join(" ");
 }
 
 function quoted(word) {

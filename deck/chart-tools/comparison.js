@@ -3,21 +3,20 @@
  * and carry its name. Each label names both data sets and says what the second one lacks.
  */
 
-import { isDataSetName, partsOf, withDataSet } from "../data/data-set.js";
+import { isDataSetName, manifestAddress, partsOf, withDataSet } from "../data/data-set.js";
 import { byDataSet } from "../text/labels.js";
-import { Manifests } from "../data/manifests.js";
+import { readDocument } from "../data/manifests.js";
 import { chartPlace, provenance } from "../data/provenance.js";
 
 export class Comparison {
   #data;
-  #manifests;
+  #manifest = null;
 
   /** @param {{name: string, data: object}} given   name: the data set asked for with `?compare=`; data: on show */
   constructor({ name, data }) {
     this.name = name;
     this.problem = null;
     this.#data = data;
-    this.#manifests = new Manifests(data.fetch);
   }
 
   /** Reads the second data set; `problem` says why it cannot be compared. */
@@ -32,7 +31,7 @@ export class Comparison {
       this.problem = `There is no data set “${this.name}” to compare with. Available: ${available.join(", ")}.`;
       return;
     }
-    await this.#manifests.load(this.name);
+    this.#manifest = await readDocument(this.#data.fetch, manifestAddress(this.name));
   }
 
   /**
@@ -45,7 +44,7 @@ export class Comparison {
     const own = this.#data.resolve(src);
     const other = withDataSet(own, this.name);
     if (other === own || partsOf(other) === null) return null;
-    const has = this.#data.has(other) ?? chartPlace(other, this.#manifests.get(this.name)) !== null;
+    const has = this.#data.has(other) ?? chartPlace(other, this.#manifest) !== null;
     return has ? other : null;
   }
 
@@ -61,7 +60,7 @@ export class Comparison {
     if (same) return `compared with ${this.name}: the same data`;
     if (addresses.length === 0) return `${this.name} has nothing to compare with here`;
     const origin = byDataSet(addresses).map((group) =>
-      provenance(group, this.#manifests.get(this.name), this.#data.alterationsOf(this.name)),
+      provenance(group, this.#manifest, this.#data.alterationsOf(this.name)),
     );
     const lacks = others.length - addresses.length;
     return [

@@ -3,6 +3,8 @@
  * line to line, Home and End; Escape leaves. The tooltip shows each point, and the text of the tooltip is announced.
  */
 
+import { element } from "../page/elements.js";
+
 const HINT = "chart-keys-hint";
 const STEPS = {
   ArrowLeft: { along: -1 },
@@ -87,13 +89,9 @@ export function readWithKeys(root, { slotOf, announce }) {
 function addHint(root) {
   const page = root.ownerDocument;
   if (page.getElementById(HINT)) return;
-  const hint = page.createElement("p");
-  hint.id = HINT;
-  // An element used as a description may itself be hidden.
-  hint.hidden = true;
-  hint.textContent = "Use the arrow keys to read the chart point by point, and Escape to leave it.";
-  // Outside the slides, because it belongs to all of them.
-  root.append(hint);
+  const words = "Use the arrow keys to read the chart point by point, and Escape to leave it.";
+  // An element used as a description may itself be hidden. Outside the slides, because it belongs to all of them.
+  root.append(element(page, "p", { id: HINT, hidden: "" }, words));
 }
 
 function measuredPoints(chart) {

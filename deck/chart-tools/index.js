@@ -41,7 +41,6 @@ const READERS_TOOLS = [
  *            update: () => Promise<void>, ready: Promise<void>}} `ready`: the tools are at work
  */
 export function ChartTools({ deck, root, charts, data, mode, announce }) {
-  const reader = mode.explore && !mode.print;
   const shown = new ShownCharts({ charts, data, showsAll: () => mode.print || deck.isOverview() });
   const tables = new Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
   const tools = mode.explore ? [...TOOLS, ...READERS_TOOLS] : TOOLS;
@@ -60,7 +59,7 @@ export function ChartTools({ deck, root, charts, data, mode, announce }) {
     if (!text) return;
     announce(text);
     // On stage there are only the charts.
-    if (reader) attempt(import("../page/notice.js").then(({ showToast }) => showToast(text)));
+    if (mode.explore) attempt(import("../page/notice.js").then(({ showToast }) => showToast(text)));
   }
 
   /** Announces failures of work that runs in the background. */
@@ -154,11 +153,11 @@ export function ChartTools({ deck, root, charts, data, mode, announce }) {
     if (!slot) return;
     slot.box.classList.add("linked");
     deck.on("slidechanged", () => slot.box.classList.remove("linked"));
-    if (reader) slot.canvas.focus({ preventScroll: true });
+    if (mode.explore) slot.canvas.focus({ preventScroll: true });
   }
 
   async function start() {
-    if (reader) {
+    if (mode.explore) {
       const [{ readWithKeys }, made] = await Promise.all([
         import("./cursor.js"),
         import("./controls.js"),

@@ -113,14 +113,14 @@ function inLines(text) {
  * The marks of a chart, for the plugin's option `marks`.
  * @param {{src: string|null, canvas: HTMLCanvasElement, scale: string|null,
  *          state: {shown: string[]|null, used: {series: string[]|null}|null}}} slot   a chart of the plugin
- * @param {(src: string, canvas: Element) => object|null} entryOf   what the manifest says of a chart
+ * @param {object|null} entry   what the manifest says of it
  */
-export function marksOf({ src, canvas, scale, state }, entryOf) {
+export function marksOf({ src, canvas, scale, state }, entry) {
   if (!src) return [];
   const about = state.shown ?? state.used?.series ?? seriesNames(canvas.dataset.chartSeries);
   return [
     ...noDifference(src, scale),
-    ...shaded(marginOf(entryOf(src, canvas), about)),
+    ...shaded(marginOf(entry, about)),
     ...published(src, canvas),
   ];
 }

@@ -6,6 +6,8 @@
 import { copyPicture, copyText, save } from "../page/copying.js";
 import { button, element } from "../page/elements.js";
 
+const make = (...given) => element(document, ...given);
+
 /**
  * @typedef {{title: string, sentence: string, origin: string, link: string, citation: string, embed: string|null, csv: {url: string, name: string}|null,
  *            runs: string|null, attempts: ReturnType<typeof import("./commands.js").attemptsBehind>,
@@ -15,23 +17,20 @@ import { button, element } from "../page/elements.js";
 /**
  * Opens the dialog, unless one is open. Closing the dialog removes it.
  * @param {About[]} charts   of one slide, in its order
- * @param {{at?: number, page?: Document, fetchFile?: typeof fetch}} options   at: which is scrolled to
- * @returns {HTMLDialogElement} that is open
+ * @param {{at: number, fetchFile: typeof fetch}} options   at: which is scrolled to
  */
-export function openPanel(charts, { at = 0, page = document, fetchFile = (...args) => fetch(...args) } = {}) {
+export function openPanel(charts, { at, fetchFile }) {
   // Whoever presses the key again while this module is fetched still gets one dialog.
-  const open = page.querySelector("dialog.chart-panel[open]");
-  if (open) return open;
-  const make = (...given) => element(page, ...given);
+  if (document.querySelector("dialog.chart-panel[open]")) return;
   const status = make("p", { class: "panel-status", role: "status" });
   const say = (text) => {
     status.textContent = text;
   };
   const dialog = make("dialog", { class: "chart-panel", "aria-labelledby": "chart-panel-title" });
-  const close = button(page, { class: "close", "aria-label": "Close" }, "×", () => dialog.close());
+  const close = button(document, { class: "close", "aria-label": "Close" }, "×", () => dialog.close());
   const many = charts.length > 1;
   const sections = charts.map((chart, position) =>
-    sectionOf(chart, { page, say, fetchFile, id: `chart-panel-${position + 1}` }),
+    sectionOf(chart, { say, fetchFile, id: `chart-panel-${position + 1}` }),
   );
   dialog.append(
     make(
@@ -54,21 +53,19 @@ export function openPanel(charts, { at = 0, page = document, fetchFile = (...arg
     // A click on the backdrop counts as a click on the dialog, and should close it.
     if (event.target === dialog) dialog.close();
   });
-  const before = page.activeElement;
+  const before = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
     before?.focus?.({ preventScroll: true });
   });
-  page.body.append(dialog);
+  document.body.append(dialog);
   dialog.showModal();
   if (at > 0) sections[at]?.scrollIntoView({ block: "start" });
-  return dialog;
 }
 
-function sectionOf(chart, { page, say, fetchFile, id }) {
-  const make = (...given) => element(page, ...given);
+function sectionOf(chart, { say, fetchFile, id }) {
   const row = (title, ...content) => [make("dt", {}, title), make("dd", {}, ...content)];
-  const copy = (...given) => copyButton(...given, { page, say });
+  const copy = (...given) => copyButton(...given, say);
   return make(
     "section",
     { id },
@@ -78,16 +75,16 @@ function sectionOf(chart, { page, say, fetchFile, id }) {
       "dl",
       {},
       ...row("Measured", chart.origin),
-      ...(chart.csv ? row("Data", ...dataRow(chart, { page, say, fetchFile })) : []),
-      ...(chart.attempts ? row("Attempts behind it", ...attemptsRow(chart, { page, fetchFile })) : []),
+      ...(chart.csv ? row("Data", ...dataRow(chart, { say, fetchFile })) : []),
+      ...(chart.attempts ? row("Attempts behind it", ...attemptsRow(chart, fetchFile)) : []),
       ...chart.commands.flatMap(({ title, command, then = null }) =>
         row(
           title,
-          ...[commandElement(command, page), " ", copy(title, command, "Command copied.")],
+          ...[commandElement(command), " ", copy(title, command, "Command copied.")],
           then === null ? null : make("span", { class: "then" }, ` ${then}`),
         ),
       ),
-      ...(chart.picture ? row("Picture", ...pictureRow(chart, { page, say })) : []),
+      ...(chart.picture ? row("Picture", ...pictureRow(chart, say)) : []),
       ...row(
         "Address",
         ...[make("a", { href: chart.link }, "This chart"), " "],
@@ -107,28 +104,28 @@ function sectionOf(chart, { page, say, fetchFile, id }) {
   );
 }
 
-function dataRow({ csv }, { page, say, fetchFile }) {
+function dataRow({ csv }, { say, fetchFile }) {
   return [
-    element(page, "a", { href: csv.url, download: csv.name }, csv.name),
+    make("a", { href: csv.url, download: csv.name }, csv.name),
     " ",
-    button(page, {}, "Copy CSV", () => tell(say, copyCsv(csv, fetchFile, page))),
+    button(document, {}, "Copy CSV", () => tell(say, copyCsv(csv, fetchFile))),
   ];
 }
 
-function attemptsRow({ runs, attempts }, { page, fetchFile }) {
-  const every = runs ? element(page, "a", { href: runs, download: "" }, "Every run behind the points") : null;
-  if (!attempts.tidy) return [attempts.text, every && element(page, "br"), every];
-  const tidy = element(page, "span", {}, element(page, "code", {}, attempts.tidy));
+function attemptsRow({ runs, attempts }, fetchFile) {
+  const every = runs ? make("a", { href: runs, download: "" }, "Every run behind the points") : null;
+  if (!attempts.tidy) return [attempts.text, every && make("br"), every];
+  const tidy = make("span", {}, make("code", {}, attempts.tidy));
   // Not every server offers the file: link it only if it exists.
   linkWhereThere(tidy, attempts.tidy, fetchFile);
   return [
     attempts.text,
-    element(page, "br"),
+    make("br"),
     ...(every ? [every, "; "] : []),
     "all attempts of the experiment: ",
     tidy,
     "; raw output: ",
-    element(page, "code", {}, attempts.raw),
+    make("code", {}, attempts.raw),
   ];
 }
 
@@ -140,38 +137,31 @@ async function linkWhereThere(place, address, fetchFile) {
     // Without a server there is nothing to link; the path is already shown.
     return;
   }
-  const link = element(place.ownerDocument, "a", { href: address, download: "" });
-  link.append(...place.childNodes);
-  place.append(link);
+  place.append(make("a", { href: address, download: "" }, ...place.childNodes));
 }
 
-function copyButton(what, text, words, { page, say }) {
-  return button(page, { "aria-label": `Copy: ${what}` }, "Copy", () =>
-    tell(say, copied(copyText(text, page), words)),
+function copyButton(what, text, words, say) {
+  return button(document, { "aria-label": `Copy: ${what}` }, "Copy", () =>
+    tell(say, copied(copyText(text), words)),
   );
 }
 
 /** Lets a command wrap only between its words: a browser would also wrap after a dash. */
-function commandElement(command, page) {
-  const words = command.split(" ").map((word) => element(page, "span", {}, word));
-  return element(
-    page,
-    "code",
-    { class: "command" },
-    ...words.flatMap((word, at) => (at ? [" ", word] : [word])),
-  );
+function commandElement(command) {
+  const words = command.split(" ").map((word) => make("span", {}, word));
+  return make("code", { class: "command" }, ...words.flatMap((word, at) => (at ? [" ", word] : [word])));
 }
 
-function pictureRow({ picture, csv }, { page, say }) {
+function pictureRow({ picture, csv }, say) {
   const name = `${csv ? csv.name.replace(/\.csv$/, "") : "chart"}.png`;
   return [
-    button(page, {}, "Copy picture", () => tell(say, copyPng(picture, { page }))),
+    button(document, {}, "Copy picture", () => tell(say, copyPng(picture))),
     " ",
-    button(page, {}, "Save picture", () =>
+    button(document, {}, "Save picture", () =>
       tell(
         say,
         picture().then((blob) => {
-          save(blob, name, page);
+          save(blob, name);
           return `${name} saved to your downloads.`;
         }),
       ),
@@ -184,7 +174,7 @@ function pictureRow({ picture, csv }, { page, say }) {
  * @param {{url: string, name: string}|null} file   null for data written on the slide
  * @returns {Promise<string>} a message about the result
  */
-export async function copyCsv(file, fetchFile = (...args) => fetch(...args), page = document) {
+export async function copyCsv(file, fetchFile, page = document) {
   if (file === null) return "This chart has no CSV file: its data are written on the slide.";
   const { url, name } = file;
   const response = await fetchFile(url, { cache: "no-cache" });

@@ -1,5 +1,6 @@
 /** Keeps a slide's words in step with its charts: the line that names the measure, parts for one view, the label. */
 
+import { element } from "../page/elements.js";
 import { labelOf, labelSlide } from "../text/labels.js";
 import { namedDataSet } from "../text/slide-data.js";
 import { placeOf } from "./charted.js";
@@ -19,9 +20,7 @@ export function writeWords(slide, shown, data) {
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   if (canvases.length === 0) return;
   writeView(slide, canvases, data);
-  const { claims, answer } = data.about(data.nameFor(namedDataSet(slide)));
-  const { resolve, manifestOf, alterationsOf, digestOf } = data;
-  labelSlide(slide, { resolve, manifestOf, alterationsOf, digestOf, claims, answer });
+  labelSlide(slide, data, data.about(data.nameFor(namedDataSet(slide))));
   if (shown.comparison !== null && !slide.hasAttribute("data-compare")) {
     const sources = shown.slotsOf(slide).map(({ src }) => src);
     writeComparison(slide, shown.comparison.words(sources.filter(Boolean)));
@@ -48,8 +47,7 @@ function writeMeasure(slide, words) {
     present?.remove();
     return;
   }
-  const line = present ?? slide.ownerDocument.createElement("p");
-  line.className = `measure ${COMPUTED}`;
+  const line = present ?? element(slide.ownerDocument, "p", { class: `measure ${COMPUTED}` });
   line.textContent = words;
   if (!present) slide.querySelector(":scope > :is(h1, h2, h3)")?.after(line);
 }
@@ -61,8 +59,7 @@ function writeComparison(slide, words) {
     present?.remove();
     return;
   }
-  const part = present ?? slide.ownerDocument.createElement("span");
-  part.className = COMPARED;
+  const part = present ?? element(slide.ownerDocument, "span", { class: COMPARED });
   part.textContent = ` · ${words}`;
   if (!present) label.insertBefore(part, label.querySelector(":scope > .chart-controls"));
 }

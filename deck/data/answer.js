@@ -98,9 +98,9 @@ function isWay(row) {
  * @param {{modes: Record<string, string>[]}|null} answer
  * @param {object|null} [asked]   the price of another answer, beside which this one is drawn
  * @returns {{price: object|null, loss: {sources: string[], n: number|null}|null, modes: {name: string, label: string,
- *            kind: string, worst: number|null|typeof EVERYTHING, median: number|null, beyond: number|null,
+ *            row: Record<string, string>, worst: number|null|typeof EVERYTHING, beyond: number|null,
  *            price: number|null, low: number|null, high: number|null, tail: number|null}[]}}
- *   beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `sources` and `n`; null if there is none. Losses in seconds
+ *   row: its fields; beyond: lost at worst while writes outrun the replay; tail: what the slowest write of a hundred pays; price: which figure is the height, with its `title`, `unit`, `sources` and `n`; null if there is none. Losses in seconds
  */
 export function waysOf(answer, asked = null) {
   const rows = (answer?.modes ?? []).filter(isWay);
@@ -109,9 +109,8 @@ export function waysOf(answer, asked = null) {
   const modes = rows.map((row) => ({
     name: row.name,
     label: row.label,
-    kind: row.mode,
+    row,
     worst: row.mode === "none" ? EVERYTHING : answerNumber(row, `${LOSS}_worst_seconds`),
-    median: answerNumber(row, `${LOSS}_median_seconds`),
     beyond: answerNumber(row, BEYOND),
     ...priceOf(row, chosen),
   }));
@@ -129,8 +128,13 @@ function priceOf(row, chosen) {
   const price = answerNumber(row, column);
   if (price === null && row.mode === "none" && ofReference !== undefined)
     return { ...none, price: ofReference };
+  return { price, ...endsOf(row, column), tail: tail ? answerNumber(row, tail) : null };
+}
+
+/** The interval of a figure. */
+export function endsOf(row, column) {
   const end = (word) => answerNumber(row, column.replace(/(_seconds)?$/, `_${word}$1`));
-  return { price, low: end("low"), high: end("high"), tail: tail ? answerNumber(row, tail) : null };
+  return { low: end("low"), high: end("high") };
 }
 
 /** The experiments behind a figure, and its smallest number of trials or blocks; null if no mode has the figure. */
@@ -206,11 +210,11 @@ export function figureText(value, unit, digits = 2) {
 
 /**
  * The source `answer` of bound values: `answer.journal-poll-5.recovery_point_worst_seconds`.
- * @param {() => {modes: Record<string, string>[]}|null} current   gives the answer to read
+ * @param {{modes: Record<string, string>[]}|null} answer
  */
-export function answerSource(current) {
+export function answerSource(answer) {
   return ([name = "", column = "", ...more]) => {
-    const row = current()?.modes.find((mode) => mode.name === name);
+    const row = answer?.modes.find((mode) => mode.name === name);
     if (!row || more.length > 0) return null;
     const value = answerNumber(row, column);
     if (value === null) return null;

@@ -24,8 +24,8 @@ const DIGEST = /^[0-9a-f]{64}$/;
  * Reads a bundle.
  * @param {ReadableStream<Uint8Array>} stream   its bytes
  * @param {{limits?: typeof LIMITS, subtle?: SubtleCrypto}} [options]
- * @returns {Promise<{name: string, label: string, files: Map<string, string>, versions: Record<string, string>}>}
- *   name: under which it is shown; files: by path below the data set; versions: digests of the claims that judged it, by id
+ * @returns {Promise<{name: string, label: string, files: Map<string, string>}>} name: under which it is shown; files: by path
+ *   below the data set
  * @throws {BundleRefused}
  */
 export async function readBundle(stream, { limits = LIMITS, subtle = globalThis.crypto?.subtle } = {}) {
@@ -64,7 +64,7 @@ export async function readBundle(stream, { limits = LIMITS, subtle = globalThis.
         `This bundle's claims.json does not state sentence, verdict, reason and region of ${quoted(id)}: make it again with replay bundle.`,
       );
   const label = typeof manifest.label === "string" ? manifest.label : document.data_set;
-  return { name, label, files, versions: versionsIn(document.claims) };
+  return { name, label, files };
 }
 
 /** The bytes of a stream of gzip, counted on their way in and out: a small file may unpack to a huge one. */
@@ -161,11 +161,6 @@ function isClaim(claim) {
     ) &&
     Object.values(claim.conditions ?? {}).every((condition) => isObject(condition?.region))
   );
-}
-
-function versionsIn(claims) {
-  if (!isObject(claims)) return {};
-  return Object.fromEntries(Object.entries(claims).filter(([, digest]) => typeof digest === "string"));
 }
 
 function hexadecimal(buffer) {

@@ -46,17 +46,11 @@ export function ceilingWords(ceilings) {
 
 /**
  * The ceilings of a chart as marks of the chart plugin: lines that the y axis reaches up to.
- * @param {{manifestOf: (src: string, canvas: Element) => object|null,
- *          entryOf: (src: string, canvas: Element) => object|null}} data   of a chart's address as written on the slide
- * @returns {(slot: {canvas: HTMLCanvasElement, src: string|null}) => object[]} the plugin's option `marks`
+ * @param {HTMLCanvasElement} canvas
+ * @param {{manifest: object|null, entry: object|null}} place   the chart's: the manifest of its data set, and its entry there
  */
-export function CeilingMarks({ manifestOf, entryOf }) {
-  return ({ canvas, src }) => {
-    const names = canvas.dataset.chartCeiling;
-    if (!names || !src) return [];
-    const unit = entryOf(src, canvas)?.y?.unit;
-    return ceilingsOf(names, manifestOf(src, canvas))
-      .filter((ceiling) => ceiling.unit === unit)
-      .map(({ value, text }) => ({ axis: "value", value, label: text, color: "var(--ink)", dash: DASH }));
-  };
+export function ceilingMarks({ dataset: { chartCeiling } }, { manifest, entry }) {
+  return ceilingsOf(chartCeiling, manifest)
+    .filter(({ unit }) => unit === entry?.y?.unit)
+    .map(({ value, text }) => ({ axis: "value", value, label: text, color: "var(--ink)", dash: DASH }));
 }

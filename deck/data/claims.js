@@ -55,11 +55,11 @@ export function claimsAddress(dataSet) {
 /**
  * The source of bound values that begin with a claim's id: `CLAIM.verdict` and the other fields, `CLAIM.<condition>` (its
  * estimate) and `CLAIM.<condition>.<part>`.
- * @param {() => object|null} current   gives the claims document to read
+ * @param {object|null} document   claims.json
  */
-export function claimSource(current) {
+export function claimSource(document) {
   return ([id, name, ...parts]) => {
-    const claim = own(current()?.claims, id);
+    const claim = own(document?.claims, id);
     if (!claim) return null;
     if (CLAIM_FIELDS.includes(name)) return parts.length === 0 ? (claim[name] ?? null) : null;
     const condition = own(claim.conditions, name);

@@ -9,10 +9,16 @@
  */
 
 import { answerAddress, parseAnswer } from "./answer.js";
-import { claimsAddress } from "./claims.js";
-import { chooseDataSet, isDataSetName, partsOf, requestedDataSet, withDataSet } from "./data-set.js";
-import { Manifests, serverIndex } from "./manifests.js";
-import { releasesAddress } from "./moves.js";
+import { claimsAddress, own } from "./claims.js";
+import {
+  chooseDataSet,
+  isDataSetName,
+  manifestAddress,
+  partsOf,
+  requestedDataSet,
+  withDataSet,
+} from "./data-set.js";
+import { readDocument, serverIndex } from "./manifests.js";
 
 export class DataOnShow {
   #search;
@@ -21,10 +27,9 @@ export class DataOnShow {
   #others;
   #fetch;
   #reader;
-  #manifests;
-  #claims;
+  /** By address. */
+  #documents = new Map();
   #bundle = null;
-  #answers;
   #beside = new Map();
   #files = null;
   #altered = {};
@@ -40,7 +45,7 @@ export class DataOnShow {
     this.#frozen = frozen;
     this.#others = others;
     this.#fetch = fetchFile ?? ((...args) => fetch(...args));
-    this.#readWith(this.#fetch);
+    this.#reader = this.#fetch;
     Object.assign(this, { dataSet: usual, override: null, problem: null, meanwhile: null, available: null });
   }
 
@@ -59,34 +64,27 @@ export class DataOnShow {
    */
   take(bundle, readerOf) {
     this.#bundle = bundle;
-    this.#readWith(readerOf(this.#fetch));
+    this.#reader = readerOf(this.#fetch);
+    this.#documents = new Map();
   }
 
-  #readWith(reader) {
-    this.#reader = reader;
-    this.#manifests = new Manifests(reader);
-    this.#claims = new Manifests(reader, claimsAddress);
-    this.#answers = new Manifests(reader, answerAddress, parseAnswer);
-  }
-
-  /** Reads the server's list, decides what to show, and reads its manifests. */
+  /** Reads the server's list, decides what to show, and reads its documents. */
   async load() {
     await this.loadList();
     this.#beside.clear();
-    await Promise.all([
-      ...this.#names().map((name) => this.#manifests.load(name)),
-      ...this.#loadIfThere(this.#claims, claimsAddress),
-      ...this.#loadIfThere(this.#answers, answerAddress),
-    ]);
-  }
-
-  /** Data need not have such a file; without a list the only way to know is to ask. */
-  #loadIfThere(documents, address) {
-    const there = (name) => !this.#files || this.#has(address(name));
-    for (const name of this.#names()) if (!there(name)) documents.forget(name);
-    return this.#names()
-      .filter(there)
-      .map((name) => documents.load(name));
+    const documents = this.#documents;
+    const read = async (address, parse) =>
+      documents.set(address, await readDocument(this.#reader, address, parse));
+    // Data need not have such a file; without a list the only way to know is to ask.
+    const readIfThere = (address, parse) =>
+      this.has(address) === false ? documents.delete(address) : read(address, parse);
+    await Promise.all(
+      this.#names().flatMap((name) => [
+        read(manifestAddress(name)),
+        readIfThere(claimsAddress(name)),
+        readIfThere(answerAddress(name), parseAnswer),
+      ]),
+    );
   }
 
   /** Reads only the list of files. */
@@ -114,32 +112,17 @@ export class DataOnShow {
    */
   resolve = (src, canvas = null) => {
     if (this.override === null || canvas?.closest("[data-compare]")) return src;
-    const own = canvas?.dataset.chartSrc;
-    if (own && partsOf(own)?.dataSet !== partsOf(src)?.dataSet) return src;
+    const first = canvas?.dataset.chartSrc;
+    if (first && partsOf(first)?.dataSet !== partsOf(src)?.dataSet) return src;
     const wanted = withDataSet(src, this.override);
-    if (this.meanwhile === null || this.#has(wanted)) return wanted;
+    if (this.meanwhile === null || this.has(wanted)) return wanted;
     const standIn = withDataSet(src, this.meanwhile);
-    return this.#has(standIn) ? standIn : wanted;
+    return this.has(standIn) ? standIn : wanted;
   };
 
   /** Whether the current data are the ones for which the slides were written. */
   get shipped() {
     return this.dataSet === (this.#frozen ?? this.#usual);
-  }
-
-  /** The manifest that supplies the values in sentences. */
-  get manifest() {
-    return this.about(this.dataSet).manifest;
-  }
-
-  /** What the current data set says about each claim, or null. */
-  get claims() {
-    return this.about(this.dataSet).claims;
-  }
-
-  /** What the current data set answers to the talk's question, or null. */
-  get answer() {
-    return this.about(this.dataSet).answer;
   }
 
   /**
@@ -152,18 +135,19 @@ export class DataOnShow {
 
   /**
    * What the texts of a slide are made of.
-   * @param {string} name   of its data set, from `nameFor`
+   * @param {string} [name]   of its data set, from `nameFor`
    * @returns {{dataSet: string, manifest: object|null, claims: object|null, answer: object|null, shipped: boolean}}
    *   shipped: whether the figures written on the slide are of this data set
    */
-  about(name) {
-    const kept = (documents) =>
-      documents.get(name) ?? (this.meanwhile && name === this.dataSet ? documents.get(this.meanwhile) : null);
+  about(name = this.dataSet) {
+    const names = this.meanwhile && name === this.dataSet ? [name, this.meanwhile] : [name];
+    const first = (addressOf) =>
+      names.map((one) => this.#documents.get(addressOf(one))).find(Boolean) ?? null;
     return {
       dataSet: name,
-      manifest: kept(this.#manifests),
-      claims: kept(this.#claims),
-      answer: kept(this.#answers),
+      manifest: first(manifestAddress),
+      claims: first(claimsAddress),
+      answer: first(answerAddress),
       shipped: name === this.dataSet ? this.shipped : true,
     };
   }
@@ -173,28 +157,29 @@ export class DataOnShow {
    * @returns {Promise<{claims: object|null, manifest: object|null, releases: object|null}>} null where it is not here
    */
   other(name) {
-    const there = !this.#files || this.#has(claimsAddress(name));
-    if (!there) return Promise.resolve({ claims: null, manifest: null, releases: null });
+    if (this.has(claimsAddress(name)) === false)
+      return Promise.resolve({ claims: null, manifest: null, releases: null });
     if (!this.#beside.has(name)) this.#beside.set(name, this.#readOther(name));
     return this.#beside.get(name);
   }
 
   async #readOther(name) {
+    const releasesAddress = `benchmarks/${name}/releases.json`;
     const [claims, manifest, releases] = await Promise.all([
-      new Manifests(this.#reader, claimsAddress).load(name),
-      new Manifests(this.#reader).load(name),
-      this.#has(releasesAddress(name)) ? new Manifests(this.#reader, releasesAddress).load(name) : null,
+      readDocument(this.#reader, claimsAddress(name)),
+      readDocument(this.#reader, manifestAddress(name)),
+      this.has(releasesAddress) ? readDocument(this.#reader, releasesAddress) : null,
     ]);
     return { claims, manifest, releases };
   }
 
-  manifestOf = (name) => this.#manifests.get(name);
+  manifestOf = (name) => this.#documents.get(manifestAddress(name)) ?? null;
 
   /** The files of a data set that are not as recorded. @returns {import("./alterations.js").Alteration[]} */
-  alterationsOf = (name) => (Object.hasOwn(this.#altered, name) ? this.#altered[name] : []);
+  alterationsOf = (name) => own(this.#altered, name) ?? [];
 
   /** The SHA-256 of a file of the author's own, by its address; null if the server lists none. */
-  digestOf = (src) => (Object.hasOwn(this.#own, src) ? this.#own[src] : null);
+  digestOf = (src) => own(this.#own, src);
 
   /** Those on show. Slides that compare data sets show the talk's with any. */
   #names() {
@@ -213,11 +198,8 @@ export class DataOnShow {
 
   /** Whether the server lists a file; null if it lists none at all. */
   has(address) {
-    return this.#files === null ? null : this.#has(address);
-  }
-
-  #has(address) {
+    if (this.#files === null) return null;
     const [, name, ...rest] = address.split("/");
-    return this.#files?.[name]?.includes(rest.join("/")) ?? false;
+    return own(this.#files, name)?.includes(rest.join("/")) ?? false;
   }
 }

@@ -12,9 +12,9 @@ import { PAGE_CHARTS, chartHost } from "./chart-host.js";
 import { writeCommand } from "./command.js";
 import { writeConditions } from "./conditions.js";
 import { writeTalkFacts } from "../text/talk-facts.js";
-import { readPage } from "./read-page.js";
 import { describeCells } from "../text/stacked-tables.js";
 import { offerFigures } from "./tables.js";
+import { readPage } from "./taken.js";
 
 /**
  * Shows the page.
@@ -46,7 +46,7 @@ export async function showFrontPage({ root, readSlides, makeCharts, writeTexts, 
 
   const write = () => {
     const written = writeTexts(page);
-    writeConditions(page, data);
+    writeConditions(page, data.about());
     for (const table of page.querySelectorAll("section > table")) describeCells(table);
     return written;
   };

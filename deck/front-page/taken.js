@@ -1,6 +1,7 @@
 /**
- * Copies parts of slides into the page, so that a chart or a table is written once: these elements of that slide
- * replace `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">`. Pure except `fillPlaces`.
+ * Reads the reader's page: its own Markdown, and the slides from which it copies parts, so that a chart or a table is written
+ * once: these elements of that slide replace `<div data-slide="slides/rpo/91-journal.md#journal-ratio" data-part="h2 .panels">`.
+ * Both are read as the deck's slides are, so that authors write them the same way.
  */
 
 import { element } from "../page/elements.js";
@@ -8,6 +9,30 @@ import { element } from "../page/elements.js";
 const PLACE = /^(slides\/[^#\s]+\.md)#([a-z0-9-]+)$/;
 /** `h2` or `.panels`: one tag or one class. */
 const SELECTOR = /^\.?[a-z][\w-]*$/;
+
+/**
+ * @param {{template: HTMLTemplateElement, root: Element, readSlides: (root: Element) => Promise<void>}} given
+ *   template: holds the page's chapter element; root: the deck, whose chapter elements say how a file is split into
+ *   slides; readSlides: as `SlideReader` makes it
+ * @returns {Promise<Element[]>} the sections of the page; if a file could not be read, one of them says so
+ */
+export async function readPage({ template, root, readSlides }) {
+  const page = await filled([...template.content.cloneNode(true).children], readSlides);
+  const chapters = filesTaken(page)
+    .map((file) => root.querySelector(`section[data-markdown="${file}"]`))
+    .filter((chapter) => chapter !== null)
+    .map((chapter) => chapter.cloneNode(false));
+  fillPlaces(page, await filled(chapters, readSlides));
+  return [...page.children];
+}
+
+/** Fills chapter elements from their files. */
+async function filled(chapters, readSlides) {
+  const box = document.createElement("div");
+  box.append(...chapters);
+  await readSlides(box);
+  return box;
+}
 
 /**
  * What a placeholder asks for.
@@ -24,7 +49,7 @@ export function parseTaken(slide, part) {
 }
 
 /** The files that the placeholders below `page` need, each once. */
-export function filesTaken(page) {
+function filesTaken(page) {
   const taken = placesOf(page).map(({ taken: request }) => request?.file);
   return [...new Set(taken.filter(Boolean))];
 }

@@ -2,7 +2,7 @@
 
 import { canvasesOf, headingOf } from "../text/canvases.js";
 import { slidesIn } from "../text/slide-data.js";
-import { chosenText } from "../text/verdict-text.js";
+import { chosenText, slideTitle } from "../text/verdict-text.js";
 
 /** The title of the part before the first named chapter. */
 const OPENING = "Opening";
@@ -56,11 +56,10 @@ export function minutes(seconds) {
 }
 
 function factsOf(slide, chapter) {
-  const heading = slide.querySelector("h1, h2, h3");
   const notes = [...slide.querySelectorAll("aside.notes")];
   return {
     id: slide.id,
-    title: (heading && chosenText(heading)) || slide.id,
+    title: slideTitle(slide) || slide.id,
     chapter,
     seconds: Number.parseInt(slide.dataset.timing, 10) || 0,
     appendix: slide.closest('[data-visibility="uncounted"]') !== null,

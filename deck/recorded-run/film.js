@@ -1,13 +1,11 @@
 /**
  * The content of one chart's files at each moment of its measurement: the frames of a recorded run. Pure.
  *
- * Nothing is invented between two moments. A value is computed from the runs that had arrived, or the field is empty, as in
- * the files that derive writes during a measurement.
+ * Nothing is invented between two moments. A value is computed from the runs that had arrived, as derive computes it for all
+ * runs, or the field is empty, as in the files that derive writes during a measurement.
  */
 
-import { parseCsv } from "chartjs-plugin-csv";
-
-import { ratioOf, spreadOf } from "./statistics.js";
+import { medianOf, parseCsv } from "chartjs-plugin-csv";
 
 const LONG = ["series", "x", "y", "low", "high", "n"];
 const SPREAD = ["series", "x", "low", "high", "min", "max", "n"];
@@ -173,4 +171,29 @@ export function csv(rows) {
   const line = (fields) =>
     fields.map((field) => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(",");
   return `${rows.map(line).join("\n")}\n`;
+}
+
+/** Median, smallest, largest and number of runs. */
+export function spreadOf(values) {
+  return { y: medianOf(values), low: Math.min(...values), high: Math.max(...values), n: values.length };
+}
+
+/**
+ * The geometric mean of paired ratios with its t-interval on the logarithm; one pair has no interval.
+ * @param {number[]} values   all above 0
+ * @param {Record<string, number>} quantiles   how many standard errors the interval reaches, by the number of pairs
+ */
+export function ratioOf(values, quantiles) {
+  const logs = values.map(Math.log);
+  const n = logs.length;
+  const mean = sum(logs) / n;
+  const quantile = quantiles[n];
+  if (n < 2 || quantile === undefined) return { y: Math.exp(mean), low: null, high: null, n };
+  const variance = sum(logs.map((value) => (value - mean) ** 2)) / (n - 1);
+  const half = quantile * Math.sqrt(variance / n);
+  return { y: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half), n };
+}
+
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0);
 }

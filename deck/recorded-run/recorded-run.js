@@ -53,8 +53,8 @@ class RecordedRun {
   #badge = null;
   /** The slide whose charts play. */
   #slide = null;
-  /** `armed`, `playing`, `paused` or `over`. */
-  #state = "over";
+  /** Whether it waits for a slide with recorded charts, before which these are empty. */
+  #isArmed = false;
 
   constructor({ deck, charts, data, seconds, announce }) {
     this.#deck = deck;
@@ -66,10 +66,10 @@ class RecordedRun {
 
   async arm({ waits }) {
     const isThere = await this.#isRecorded();
-    if (waits && isThere) this.#state = "armed";
+    this.#isArmed = waits && isThere;
     this.#charts.readWith((url, init) => this.#read(url, init));
     const reached = () => {
-      if (this.#state === "armed") this.#begin();
+      if (this.#isArmed) this.#begin();
     };
     this.#deck.on("ready", reached);
     this.#deck.on("slidechanged", reached);
@@ -89,7 +89,6 @@ class RecordedRun {
   pause() {
     if (!this.#playback) return;
     this.#playback.paused = !this.#playback.paused;
-    this.#state = this.#playback.paused ? "paused" : "playing";
     this.#announce(this.#playback.paused ? "Recorded run paused" : "Recorded run continues");
     this.#tell();
   }
@@ -101,14 +100,14 @@ class RecordedRun {
 
   /** Shows all data. */
   async end() {
-    if (this.#state === "over") return;
     const played = this.#playback !== null;
+    if (!played && !this.#isArmed) return;
     this.#stop();
-    this.#state = "over";
+    this.#isArmed = false;
     for (const slot of this.#charts.charts.values()) slot.setRange(null);
     await this.#charts.refresh();
     // Only when the charts are complete, and not if the run has started again meanwhile.
-    if (played && this.#state === "over") this.#farewell("Recorded run over: the charts show all data");
+    if (played && this.#playback === null) this.#farewell("Recorded run over: the charts show all data");
   }
 
   /** The data have changed, and the recording with them: it is read again before it is played. */
@@ -147,7 +146,7 @@ class RecordedRun {
     this.#timeline = timeline;
     const steps = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#playback = new Playback(timeline, { seconds: this.#seconds, steps });
-    this.#state = "playing";
+    this.#isArmed = false;
     this.#badge = new Badge(this.#deck.getViewportElement() ?? document.body);
     this.#tell();
     this.#announce(`${runTitle(timeline, { seconds: this.#seconds })} begins`);
@@ -239,14 +238,14 @@ class RecordedRun {
   /** When the parts of a playing or waiting chart arrive, and where its experiment starts; null if it is complete. */
   #placeOf({ key }) {
     if (this.#timeline) return this.#timeline.charts.get(key) ?? null;
-    const group = this.#state === "armed" && this.#recording.groups.get(key);
+    const group = this.#isArmed && this.#recording.groups.get(key);
     return group ? { group, start: 0 } : null;
   }
 
   /** Answers the plugin: with a frame for charts that play, else with the file itself. */
   async #read(url, init) {
     const file = this.#recording?.fileAt(url) ?? null;
-    if (file?.suffix === "runs") return this.#readRuns(file, url, init);
+    if (file?.isOfRuns) return this.#readRuns(file, url, init);
     const film = file && this.#placeOf(file) ? await this.#recording.filmOf(file) : null;
     // Only now: the run may have continued or ended while the film was made.
     const at = film ? this.#momentOf(file) : Infinity;

@@ -2,9 +2,12 @@
 
 import { loadText, parseCsv } from "chartjs-plugin-csv";
 
-import { chartFileIn, RUNS } from "./chart-file.js";
+import { partsOf } from "../data/data-set.js";
 import { arrivedRuns, csv, Film } from "./film.js";
 import { groupsOf, timelineOf } from "./timeline.js";
+
+/** The file with the runs of all charts of a folder. */
+const RUNS = "runs.csv";
 
 export class Recording {
   #dataSet;
@@ -32,10 +35,21 @@ export class Recording {
     return timelineOf(this.#document, experiments);
   }
 
-  /** The parts of an address, if it is a file of the recorded data set. */
+  /**
+   * What an address names, if it is a chart's file of the recorded data set.
+   * @returns {{folder: string, experiment: string, chart: string, suffix: string, key: string, isOfRuns: boolean}|null}
+   *   suffix: "" of the chart's own file, "spread" of its bounds; key: `<experiment>/<chart>`; isOfRuns: the file has the runs of
+   *   all charts of its folder, and is no chart's
+   */
   fileAt(address) {
-    const file = address === null ? null : chartFileIn(address, document.baseURI);
-    return file?.dataSet === this.#dataSet ? file : null;
+    const parts = address === null ? null : partsOf(address);
+    if (!parts?.chart || parts.dataSet !== this.#dataSet) return null;
+    const { experiment } = parts;
+    const [, chart, suffix = ""] = /^(.+?)(?:\.(spread))?$/.exec(parts.chart);
+    const [path] = address.split(/[?#]/, 1);
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    const key = `${experiment}/${chart}`;
+    return { folder, experiment, chart, suffix, key, isOfRuns: `${parts.chart}.csv` === RUNS };
   }
 
   /** A chart's frames; null if one of its files cannot be read, and then the chart is shown complete. */

@@ -2,7 +2,7 @@
 
 import { element } from "../page/elements.js";
 import { slidesIn } from "../text/slide-data.js";
-import { chosenText } from "../text/verdict-text.js";
+import { slideTitle } from "../text/verdict-text.js";
 
 /**
  * reveal marks the whole deck as an application, which switches off the reading commands of screen readers: they could then
@@ -19,8 +19,7 @@ export function makeReadable(deck) {
   const heading = element(document, "h1", { class: "visually-hidden" }, talk);
   slides.prepend(heading);
   const titleOf = (slide) => {
-    const own = slide.querySelector("h1, h2, h3");
-    const title = own && chosenText(own);
+    const title = slideTitle(slide);
     return title && title !== talk ? `${title} – ${talk}` : talk;
   };
   const name = () => {

@@ -7,7 +7,7 @@ import { merge } from "chart.js/helpers";
 import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
-import { CeilingMarks } from "../data/ceilings.js";
+import { ceilingMarks } from "../data/ceilings.js";
 import { rowsAddress, runRows } from "./run-rows.js";
 import {
   CHART_OPTIONS,
@@ -17,9 +17,12 @@ import {
   readingOf,
   seriesStyles,
 } from "./chart-styles.js";
+import { placeOf } from "../chart-tools/charted.js";
 import { marksOf, notesOf } from "../chart-tools/marks.js";
 import { chartSummary } from "../chart-tools/sentence.js";
 import { colorOf } from "../page/theme.js";
+import { BoundNumbers } from "../text/bound-numbers.js";
+import { namedDataSet } from "../text/slide-data.js";
 import { optionsOfDocument } from "./document-charts.js";
 
 export { ChartTools } from "../chart-tools/index.js";
@@ -43,13 +46,9 @@ function rowsOf({ dataset: { chartRows, chartSrc } }) {
  * @param {object} given.data   data on show
  * @param {string|null} given.compare   the data set that is drawn beside it
  * @param {Record<string, string[]>} given.series   names of series, by their look
- * @param {(canvas: Element) => {resolve: (value: string) => string|null}} given.numbersAt   the bound values of its slide
- * @param {(src: string, canvas: Element) => object|null} given.manifestOf   the manifest of a chart's data set
- * @param {(src: string, canvas: Element) => object|null} given.entryOf   what that manifest says of the chart
  * @param {object} [options]   Chart.js options over those of the stage
  */
-export function makeCharts({ data, compare, series, numbersAt, manifestOf, entryOf }, options = {}) {
-  const ceilings = CeilingMarks({ manifestOf, entryOf });
+export function makeCharts({ data, compare, series }, options = {}) {
   return RevealChartCsv({
     resolve: (src, canvas) => rowsAddress(data.resolve(src, canvas), canvas.dataset),
     kinds: KINDS,
@@ -58,14 +57,19 @@ export function makeCharts({ data, compare, series, numbersAt, manifestOf, entry
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
     async chartOptions(kind, src, { canvas, url }) {
-      const entry = src && entryOf(src, canvas);
+      const { entry } = placeOf(src, data, canvas);
       return merge(optionsFor(kind, src, colorOf, entry), [
         movingOptions(kind),
         { plugins: { csv: { ...readingOf(src), ...optionsOfSlide(canvas, entry), ...rowsOf(canvas) } } },
         await optionsOfDocument({ src: url, kind, canvas, data }),
       ]);
     },
-    marks: (slot) => [...ceilings(slot), ...marksOf(slot, entryOf), ...notesOf(slot, numbersAt(slot.canvas))],
+    marks(slot) {
+      const { src, canvas } = slot;
+      const place = placeOf(src, data, canvas);
+      const numbers = new BoundNumbers(data.about(data.nameFor(namedDataSet(canvas))));
+      return [...ceilingMarks(canvas, place), ...marksOf(slot, place.entry), ...notesOf(slot, numbers)];
+    },
     summaryFor: chartSummary({ data, compare }),
     // Viewers compare panels below each other, so their plots start and end at the same place.
     alignIn: ".panels",

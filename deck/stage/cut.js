@@ -5,7 +5,7 @@
  */
 
 import { slidesIn } from "../text/slide-data.js";
-import { chosenText } from "../text/verdict-text.js";
+import { slideTitle } from "../text/verdict-text.js";
 
 /**
  * Whether a slide is in a cut.
@@ -39,8 +39,7 @@ export function applyCut(root, cut, lacksData = () => false) {
     const timing = slide.getAttribute(`data-timing-${cut}`) ?? slide.getAttribute("data-timing");
     if (!stays[at]) {
       const near = nearest(stays, at);
-      const heading = slide.querySelector("h1, h2, h3");
-      const title = (heading && chosenText(heading)) || slide.id;
+      const title = slideTitle(slide) || slide.id;
       const [other] = isIn[at] ? [cut] : cutsOf(slide.getAttribute("data-cut"));
       const seconds = isIn[at] ? Number(timing ?? 0) : null;
       if (slide.id && near !== null)

@@ -4,11 +4,9 @@
  */
 
 import { DataOnShow } from "../data/data-on-show.js";
-import { partsOf } from "../data/data-set.js";
-import { namedDataSet, partsByDataSet } from "../text/slide-data.js";
+import { partsByDataSet } from "../text/slide-data.js";
 import { writeAlteredMarks } from "../text/altered-marks.js";
 import { writeLabels } from "../text/labels.js";
-import { chartEntry } from "../data/provenance.js";
 import { BoundNumbers } from "../text/bound-numbers.js";
 import { chooseTexts } from "../text/verdict-text.js";
 
@@ -16,39 +14,24 @@ import { chooseTexts } from "../text/verdict-text.js";
  * @param {{search: string, usual: string, frozen: string|null, mode: {compare: string|null}, talk: object,
  *         fetchFile?: typeof fetch}} page
  *   usual: the data set without `?data=`; frozen: the only one that a frozen talk shows; talk: what slides/<talk>/talk.yaml says
- * @returns {{data: DataOnShow, numbers: object, chartCode: () => Promise<object>,
+ * @returns {{data: DataOnShow, chartCode: () => Promise<object>,
  *            makeCharts: (options?: object) => Promise<object>,
  *            writeTexts: (root: Element, after?: Promise<unknown>|null) => Promise<unknown>}}
- *   numbers: the bound values of the data set on show;
  *   chartCode: fetches the code that draws charts; makeCharts: a chart plugin, `options` are Chart.js options over those of the stage;
  *   writeTexts: everything below `root`, except charts, that depends on the data; at once, but what is rare once `after` is over
  */
 export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   const data = new DataOnShow({ search, usual, frozen, others: talk.otherDataSets, fetchFile });
-  const numbersOf = (about) =>
-    new BoundNumbers({
-      manifest: () => about().manifest,
-      claims: () => about().claims,
-      answer: () => about().answer,
-    });
-  const numbers = numbersOf(() => data.about(data.dataSet));
-  const numbersFor = (named) => {
-    const name = data.nameFor(named);
-    return name === data.dataSet ? numbers : numbersOf(() => data.about(name));
-  };
-  const { resolve, alterationsOf, digestOf } = data;
-  const manifestOf = (...chart) => data.manifestOf(partsOf(resolve(...chart))?.dataSet);
-  const entryOf = (...chart) => chartEntry(resolve(...chart), manifestOf(...chart));
   const chartCode = () => import("./chart-code.js");
 
   /** Writes the texts of one data set: those below `part`, which is `page` or a slide of it. */
   function writePart(part, named, page, after) {
     const about = () => data.about(data.nameFor(named));
-    const { dataSet, claims, answer, shipped } = about();
-    numbersFor(named).bind(part, { shipped });
-    chooseTexts(part, claims);
-    writeLabels(part, { resolve, manifestOf: data.manifestOf, alterationsOf, digestOf, claims, answer });
-    writeAlteredMarks(part, { resolve, dataSet, alterationsOf });
+    const documents = about();
+    new BoundNumbers(documents).bind(part, documents);
+    chooseTexts(part, documents.claims);
+    writeLabels(part, data, documents);
+    writeAlteredMarks(part, data, documents);
     return writeRare(part, { about, page, after });
   }
 
@@ -73,18 +56,11 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
 
   return {
     data,
-    numbers,
     chartCode,
 
     async makeCharts(options) {
       const code = await chartCode();
-      return code.makeCharts(
-        {
-          ...{ data, compare: mode.compare, series: talk.series, manifestOf, entryOf },
-          numbersAt: (canvas) => numbersFor(namedDataSet(canvas)),
-        },
-        options,
-      );
+      return code.makeCharts({ data, compare: mode.compare, series: talk.series }, options);
     },
 
     writeTexts: (root, after = null) =>

@@ -2,6 +2,7 @@
  * The QR code for "run it yourself": drawn as inline SVG, from the talk's address.
  */
 
+import { element } from "../page/elements.js";
 import { shortAddress } from "../text/talk-facts.js";
 
 /** The target of the code: the talk's stated address, else this page if others can reach it. */
@@ -32,9 +33,6 @@ export async function drawQrCodes(root, target) {
     const svg = place.querySelector("svg");
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", `QR code: ${target}`);
-    const link = document.createElement("a");
-    link.href = target;
-    link.textContent = shortAddress(target);
-    place.replaceChildren(svg, link);
+    place.replaceChildren(svg, element(document, "a", { href: target }, shortAddress(target)));
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { button, element } from "../page/elements.js";
+import { keep, kept } from "../page/kept.js";
 import { withoutData } from "./cut.js";
 
 const CLICK = /\([^()]*\b[Cc]lick\b[^()]*\)|\bClick\./g;
@@ -38,17 +39,17 @@ export function clock(seconds) {
 
 /**
  * How long each slide was on show, kept from one rehearsal to the next.
- * @param {{key: string, storage?: Storage|null, now?: () => number}} given   key: of the talk and its cut; now: in ms
+ * @param {{key: string, now?: () => number}} given   key: of the talk and its cut; now: in ms
  */
-export function Times({ key, storage = null, now = () => performance.now() }) {
-  const last = read(storage, key);
+export function Times({ key, now = () => performance.now() }) {
+  const last = lastTimes(key);
   const seconds = {};
   let id = null;
   let since = 0;
 
   function turn(next) {
     if (id !== null) seconds[id] = (seconds[id] ?? 0) + (now() - since) / 1000;
-    if (id !== null) write(storage, key, { ...last, ...seconds });
+    if (id !== null) keep(key, JSON.stringify({ ...last, ...seconds }));
     id = next;
     since = now();
   }
@@ -63,29 +64,12 @@ export function Times({ key, storage = null, now = () => performance.now() }) {
   };
 }
 
-export function storageOf(view) {
+function lastTimes(key) {
   try {
-    return view.localStorage;
+    return JSON.parse(kept(key) ?? "{}");
   } catch {
-    // A browser may refuse it to a page.
-    return null;
-  }
-}
-
-function read(storage, key) {
-  try {
-    return JSON.parse(storage?.getItem(key) ?? "{}");
-  } catch {
-    // Without storage, or with what another program put there, there was no last time.
+    // With what another program put there, there was no last time.
     return {};
-  }
-}
-
-function write(storage, key, value) {
-  try {
-    storage?.setItem(key, JSON.stringify(value));
-  } catch {
-    // Storage is full or not allowed: the times last as long as the window.
   }
 }
 
@@ -109,9 +93,9 @@ const decks = new WeakMap();
 /**
  * Adds them to a speaker view, and keeps them in step with the deck as long as it is open.
  * @param {Document} page   of the speaker view, mended
- * @param {{deck: object, leftOut: string|null, key: string, storage: Storage|null}} given
+ * @param {{deck: object, leftOut: string|null, key: string}} given
  */
-export function helpSpeaker(page, { deck, leftOut, key, storage }) {
+export function helpSpeaker(page, { deck, leftOut, key }) {
   const notes = page.querySelector(".speaker-controls-notes");
   const time = page.querySelector(".speaker-controls-time");
   if (!notes || !time) return;
@@ -131,7 +115,7 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
   table.addEventListener("click", (event) => event.stopPropagation());
   const here = make("p", { class: "here" }, step, spent);
   const left = leftOut === null ? null : make("p", { class: "left-out", role: "status" }, leftOut);
-  const sizes = sizeButtons(page, storage);
+  const sizes = sizeButtons(page);
   const added = [here, table, left, sizes].filter(Boolean);
   function row(cell, texts) {
     return make("tr", {}, ...texts.map((text) => make(cell, {}, text)));
@@ -180,7 +164,7 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
   // The deck was reloaded, or S was pressed again: the view has the helps of before.
   view.replayLeave?.();
   // Only now, with the times that were kept.
-  const times = Times({ key, storage });
+  const times = Times({ key });
   times.turn(deck.getCurrentSlide()?.id ?? null);
   time.append(here, table);
   decks.set(here, deck);
@@ -208,14 +192,14 @@ export function helpSpeaker(page, { deck, leftOut, key, storage }) {
 }
 
 /** Smaller and larger notes; the size is kept. */
-function sizeButtons(page, storage) {
-  let at = SIZES.indexOf(Number(read(storage, SIZE_KEPT)));
+function sizeButtons(page) {
+  let at = SIZES.indexOf(Number(kept(SIZE_KEPT)));
   if (at < 0) at = SIZES.indexOf(1);
   const apply = () => page.documentElement.style.setProperty("--notes-size", String(SIZES[at]));
   const by = (step, text, label) =>
     button(page, { "aria-label": label }, text, () => {
       at = Math.max(0, Math.min(SIZES.length - 1, at + step));
-      write(storage, SIZE_KEPT, SIZES[at]);
+      keep(SIZE_KEPT, SIZES[at]);
       apply();
     });
   apply();

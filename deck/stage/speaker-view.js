@@ -35,7 +35,6 @@ export function SpeakerView({ receiver, cut }, { title, absent, data }) {
           deck,
           leftOut: help.leftOut(absent(), data.dataSet),
           key: `replay-times ${location.pathname} ${cut}`,
-          storage: help.storageOf(window),
         });
       };
       return { open: () => view.openedBy(() => notes.open()), furnish };

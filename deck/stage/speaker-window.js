@@ -4,7 +4,7 @@
  * to the talk.
  */
 
-import { button } from "../page/elements.js";
+import { button, element } from "../page/elements.js";
 import { CODE, GOING, PRESSES, RELOADS, charactersAct, isCharacter } from "./keys.js";
 
 const STYLE = `
@@ -102,17 +102,11 @@ export function mendSpeakerWindow(page, { title, accent, leftOut }) {
   page.documentElement.lang = "en";
   page.documentElement.style.setProperty("--accent", accent);
   page.title = `Speaker view – ${title}`;
-  const style = page.createElement("style");
-  style.textContent = STYLE;
-  page.head.append(style);
-  const heading = page.createElement("h1");
-  heading.className = "hidden-title";
-  heading.textContent = "Speaker view";
-
+  page.head.append(element(page, "style", {}, STYLE));
   const find = (selector) => page.querySelector(selector);
   const controls = find("#speaker-controls");
   if (!controls) return;
-  controls.prepend(heading);
+  controls.prepend(element(page, "h1", { class: "hidden-title" }, "Speaker view"));
   say(controls, { role: "main", tabindex: "0", "aria-label": "Clock, pace and notes" });
   say(find("#current-slide"), { role: "region", "aria-label": "Current slide" });
   say(find("#upcoming-slide"), { role: "region", "aria-label": "Next slide" });
@@ -163,9 +157,8 @@ function renewPreviews(page, leftOut) {
   }
 }
 
-function say(element, attributes) {
-  if (!element) return;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+function say(part, attributes) {
+  for (const [name, value] of Object.entries(attributes)) part?.setAttribute(name, value);
 }
 
 /** Clicking the clock sets it to this slide's start; this turns the words that say so into a button. */

@@ -5,6 +5,7 @@
 
 import { alteredSentence, behindChart, ofDataSet } from "../data/alterations.js";
 import { partsOf } from "../data/data-set.js";
+import { element } from "../page/elements.js";
 import { canvasesOf } from "./canvases.js";
 import { shownSources } from "./labels.js";
 import { slidesIn } from "./slide-data.js";
@@ -16,15 +17,14 @@ const FROM_DATA = "data[value], [data-when], [data-claims]";
 /**
  * Writes, rewrites or removes the marks at and below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string, canvas: Element) => string, dataSet: string,
- *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[]}} data
- *   dataSet: the one that texts are from
+ * @param {import("../data/data-on-show.js").DataOnShow} data
+ * @param {{dataSet: string}} documents   dataSet: the one that texts are from
  */
-export function writeAlteredMarks(root, data) {
-  for (const slide of slidesIn(root)) markSlide(slide, data);
+export function writeAlteredMarks(root, data, documents) {
+  for (const slide of slidesIn(root)) markSlide(slide, data, documents);
 }
 
-function markSlide(slide, { resolve, dataSet, alterationsOf }) {
+function markSlide(slide, { resolve, alterationsOf }, { dataSet }) {
   const charts = canvasesOf(slide)
     .filter((canvas) => canvas.dataset.chartSrc)
     .map((canvas) => ({
@@ -42,9 +42,7 @@ function markSlide(slide, { resolve, dataSet, alterationsOf }) {
     return;
   }
   if (present?.textContent === sentence) return;
-  const mark = present ?? slide.ownerDocument.createElement("p");
-  mark.className = CLASS;
-  mark.setAttribute("role", "status");
+  const mark = present ?? element(slide.ownerDocument, "p", { class: CLASS, role: "status" });
   if (present === null) slide.insertBefore(mark, placeFor(slide, charts[0]?.canvas ?? null));
   mark.textContent = sentence;
 }

@@ -32,11 +32,8 @@ export class BoundNumbers {
   #sources;
   #claims;
 
-  /**
-   * @param {{manifest: () => object|null, claims: () => object|null, answer?: () => object|null}} documents   give the documents
-   *   to read now
-   */
-  constructor({ manifest, claims, answer = () => null }) {
+  /** @param {{manifest: object|null, claims: object|null, answer?: object|null}} documents   of one data set */
+  constructor({ manifest, claims, answer = null }) {
     // By the first word of the values that they answer; they get the path without it.
     this.#sources = new Map([
       ["manifest", manifestSource(manifest)],
@@ -99,11 +96,9 @@ export class BoundNumbers {
 /**
  * The source `manifest` of bound numbers: `manifest.setup.osds`, `manifest.measured_to`, …
  * `manifest.measured` is the period from `measured_from` to `measured_to`.
- * @param {() => object|null} current   gives the manifest to read
  */
-function manifestSource(current) {
+function manifestSource(manifest) {
   return (path) => {
-    const manifest = current();
     if (!manifest) return null;
     if (path.length === 1 && path[0] === "measured") {
       const { measured_from: from, measured_to: to } = manifest;
@@ -114,17 +109,17 @@ function manifestSource(current) {
 }
 
 /** The source `design`: `design.rbd-journaling.io_threads`. Keys end with their unit, as in the manifest. */
-function designSource(current) {
+function designSource(manifest) {
   return ([experiment = "", ...path]) =>
     path.length === 0
       ? null
-      : formatValue(follow(current(), ["experiments", experiment, "parameters", ...path]), path.at(-1));
+      : formatValue(follow(manifest, ["experiments", experiment, "parameters", ...path]), path.at(-1));
 }
 
 /** The source `method`: `method.confidence` is a share and is written as "95 %"; the others are counts. */
-function methodSource(current) {
+function methodSource(claims) {
   return (path) => {
-    const value = follow(current(), ["method", ...path]);
+    const value = follow(claims, ["method", ...path]);
     return path.at(-1) === "confidence" ? formatPercent(value) : formatValue(value, path.at(-1));
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Fetches the chapters that index.html names: their Markdown, for reveal's Markdown plugin, or on a published site the HTML
- * that was made of it while building (scripts/deck/text/rendered.js).
+ * Reads slides into the page: fetches the chapters that index.html names, their Markdown, of which reveal's Markdown plugin
+ * makes HTML, or on a published site the HTML that was made of it while building (scripts/deck/text/rendered.js).
  *
  * The plugin could fetch them itself, but would then report a missing chapter as "fetch undefined failed", and turn a file
  * with CRLF line ends into one endless slide.
@@ -9,41 +9,56 @@
 import { withOwnFiles } from "../data/own-file.js";
 import { element } from "../page/elements.js";
 
+/**
+ * @param {{rendered: boolean}} page   rendered: whether the page's chapters lie beside it as HTML: then the code that makes it
+ *   of Markdown, as large as reveal.js, is not fetched
+ * @returns {(root: Element) => Promise<void>} fills every chapter element below `root`; a chapter that could not be read
+ *   says so itself
+ */
+export function SlideReader({ rendered }) {
+  if (rendered) return (root) => loadChapters(root, { rendered });
+  const code = import("./safe-markdown.js");
+  return async function readSlides(root) {
+    const [{ makeSlides }] = await Promise.all([code, loadChapters(root, { rendered })]);
+    const refused = await makeSlides(root);
+    if (refused.length > 0) await tellRefused(refused);
+  };
+}
+
+/** An author should notice at once, and a talk that was tampered with should not look complete. */
+async function tellRefused(refused) {
+  const what = refused.join(", ");
+  console.warn(`Removed from the slides: ${what}`);
+  const { showNotice } = await import("../page/notice.js");
+  showNotice("Parts of the slides were removed:", [
+    ` ${what}. Slides must not run scripts or load anything.`,
+  ]);
+}
+
 /** The file that holds a chapter's HTML on a published site: `slides/rpo/00-loss.html` for `slides/rpo/00-loss.md`. */
 export function renderedFile(file) {
   return file.replace(/\.md$/, ".html");
 }
 
-/**
- * Fills every `<section data-markdown="FILE">` below `root`. Chapters are fetched together.
- * @param {Element} root
- * @param {{rendered?: boolean, fetchFile?: typeof fetch}} [options]   rendered: whether to fetch HTML, whose slides replace
- *   the section
- * @returns {Promise<string[]>} the files that could not be read
- */
-export async function loadChapters(root, { rendered = false, fetchFile = (...args) => fetch(...args) } = {}) {
+/** Fills every `<section data-markdown="FILE">` below `root`. Chapters are fetched together. HTML replaces the section. */
+function loadChapters(root, { rendered }) {
   const sections = [...root.querySelectorAll("section[data-markdown]")].filter((section) =>
     section.getAttribute("data-markdown"),
   );
-  const outcomes = await Promise.all(
-    sections.map((section) => fillChapter(section, { rendered, fetchFile })),
-  );
-  return outcomes.filter((file) => file !== null);
+  return Promise.all(sections.map((section) => fillChapter(section, { rendered })));
 }
 
-async function fillChapter(section, { rendered, fetchFile }) {
+async function fillChapter(section, { rendered }) {
   const named = section.getAttribute("data-markdown");
   const file = rendered ? renderedFile(named) : named;
   try {
-    const text = await readChapter(file, { rendered, fetchFile });
+    const text = await readChapter(file, { rendered });
     // The page's own slides, from where its code is, and cleaned when they were made.
     if (rendered) section.outerHTML = text;
     else fillWithMarkdown(section, text, file);
-    return null;
   } catch (error) {
     section.replaceChildren(errorSlide(file, error, section.ownerDocument));
     section.removeAttribute("data-markdown");
-    return file;
   }
 }
 
@@ -56,10 +71,10 @@ export function fillWithMarkdown(section, text, file) {
   section.setAttribute("data-markdown", "");
 }
 
-async function readChapter(file, { rendered, fetchFile }) {
+async function readChapter(file, { rendered }) {
   let response;
   try {
-    response = await fetchFile(file, { cache: "no-cache" });
+    response = await fetch(file, { cache: "no-cache" });
   } catch {
     throw new Error("the server did not answer");
   }

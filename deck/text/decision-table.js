@@ -1,7 +1,6 @@
 /** The decision table: `<div data-answer-table>` shows what each way loses and pays, and what it is the one to pick for. */
 
-import { adviceOf } from "../data/advice.js";
-import { decisionTable } from "../data/decisions.js";
+import { adviceOf, decisionTable } from "../data/decisions.js";
 import { element, makeScrollable } from "../page/elements.js";
 import { renewChildren } from "../page/in-place.js";
 import { describeCells } from "./stacked-tables.js";

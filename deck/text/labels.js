@@ -14,6 +14,7 @@ import { marginOf, marginWords } from "../data/margin.js";
 import { canvasesOf } from "./canvases.js";
 import { partsOf } from "../data/data-set.js";
 import { isOwnFile, ownOrigin } from "../data/own-file.js";
+import { element } from "../page/elements.js";
 import { slidesIn } from "./slide-data.js";
 import { chartEntry, provenance } from "../data/provenance.js";
 
@@ -22,33 +23,29 @@ const CLASS = "provenance";
 /**
  * Writes or rewrites the labels at and below `root`.
  * @param {Element} root
- * @param {{resolve: (src: string, canvas: Element) => string, manifestOf: (dataSet: string) => object|null,
- *          claims: object|null, answer?: object|null,
- *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
- *          digestOf: (src: string) => string|null}} data
- *   claims, answer: claims.json and answer.csv of their data set; digestOf: of files of the author's own
+ * @param {import("../data/data-on-show.js").DataOnShow} data
+ * @param {{claims: object|null, answer: object|null}} documents   claims.json and answer.csv of their data set
  */
-export function writeLabels(root, data) {
-  for (const slide of slidesIn(root)) labelSlide(slide, data);
+export function writeLabels(root, data, documents) {
+  for (const slide of slidesIn(root)) labelSlide(slide, data, documents);
 }
 
 /**
  * Writes or rewrites the label of one slide, if it shows charts or says what became of claims. Charts that the current verdicts
  * hide do not count.
  */
-export function labelSlide(slide, data) {
-  const { resolve, manifestOf, claims, answer = null, alterationsOf, digestOf } = data;
+export function labelSlide(slide, data, { claims, answer }) {
+  const { resolve, manifestOf } = data;
   const canvases = canvasesOf(slide).filter((canvas) => canvas.dataset.chartSrc);
   const addresses = canvases.map((canvas) => shownSources(canvas, resolve)[0]);
-  const behind = { claims, manifestOf, resolve };
   const sources = canvases.length
-    ? [...new Set(canvases.flatMap((canvas, at) => sourcesOf(canvas, addresses[at], behind)))]
+    ? [...new Set(canvases.flatMap((canvas, at) => sourcesOf(canvas, addresses[at], data, claims)))]
     : sourcesOfClaims(claimsOn(slide), claims, manifestOf);
   if (sources.length === 0) {
     slide.querySelector(`:scope > .${CLASS}`)?.remove();
     return;
   }
-  const origin = originOf(sources, { manifestOf, answer, alterationsOf, digestOf });
+  const origin = originOf(sources, data, answer);
   const lines = canvases.flatMap((canvas, at) =>
     ceilingsOf(canvas.dataset.chartCeiling, manifestOf(partsOf(addresses[at])?.dataSet)),
   );
@@ -69,11 +66,10 @@ const isAnswer = (src) => partsOf(src)?.document === "answer.csv";
 /**
  * Where charts come from, a part for each data set.
  * @param {string[]} sources   addresses
- * @param {{manifestOf: (dataSet: string) => object|null, answer: object|null,
- *          alterationsOf: (dataSet: string) => import("../data/alterations.js").Alteration[],
- *          digestOf: (src: string) => string|null}} data
+ * @param {import("../data/data-on-show.js").DataOnShow} data
+ * @param {object|null} answer   answer.csv of the first one
  */
-export function originOf(sources, { manifestOf, answer, alterationsOf, digestOf }) {
+export function originOf(sources, { manifestOf, alterationsOf, digestOf }, answer) {
   const [first, ...others] = byDataSet(sources).map((group, at) => {
     if (isOwnFile(group[0])) return ownOrigin(group, digestOf);
     const name = partsOf(group[0])?.dataSet;
@@ -96,7 +92,7 @@ function inShort(origin, first) {
 }
 
 /** What a canvas shows: its files, or the charts from which the claims that it shows were judged. */
-export function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
+export function sourcesOf(canvas, address, { manifestOf, resolve }, claims) {
   const [, ...further] = shownSources(canvas, resolve);
   if (partsOf(address)?.document !== "claims.json") return [address, ...further];
   const ids = wantedClaims(canvas.dataset).map(({ id }) => id);
@@ -108,8 +104,8 @@ export function sourcesOf(canvas, address, { claims, manifestOf, resolve }) {
 /** The ids on a slide that may be those of claims: from everything that depends on one, except in the notes. */
 function claimsOn(slide) {
   const names = [...slide.querySelectorAll("[data-when], data[value]")]
-    .filter((element) => element.closest("aside.notes") === null)
-    .map((element) => (element.dataset.when ?? element.getAttribute("value")).split(/[\s.]/)[0]);
+    .filter((part) => part.closest("aside.notes") === null)
+    .map((part) => (part.dataset.when ?? part.getAttribute("value")).split(/[\s.]/)[0]);
   const drawn = canvasesOf(slide).flatMap(({ dataset }) => wantedClaims(dataset).map(({ id }) => id));
   return [...new Set([...names, ...drawn])];
 }
@@ -134,8 +130,7 @@ export function shownSources(canvas, resolve) {
 export function labelOf(slide) {
   const present = slide.querySelector(`:scope > .${CLASS}`);
   if (present) return present;
-  const label = slide.ownerDocument.createElement("p");
-  label.className = CLASS;
+  const label = element(slide.ownerDocument, "p", { class: CLASS });
   // Keep the notes as the slide's last element, where reveal put them.
   slide.insertBefore(label, slide.querySelector(":scope > aside.notes"));
   return label;

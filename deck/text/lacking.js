@@ -27,8 +27,9 @@ export function lacksData(slide, data) {
   const drawn = canvasesOf(slide).filter(({ dataset }) => dataset.chartSrc);
   if (charts.length > 0) return drawn.length > 0 ? drawn.every(lacks) : charts.some(lacks);
   const releaseClaims = slide.querySelector("[data-claims]")?.dataset.claims;
-  if (releaseClaims === undefined || data.claims === null) return false;
-  return !holdsClaim(wantedClaims({ releaseClaims }), data.claims);
+  const { claims } = data.about();
+  if (releaseClaims === undefined || claims === null) return false;
+  return !holdsClaim(wantedClaims({ releaseClaims }), claims);
 }
 
 /**

@@ -1,10 +1,9 @@
 /**
  * What moved from release to release of Ceph, in a sentence: `<p data-moved="headline-16 headline-18" data-release-claims="…">`.
- * The estimates themselves are a chart.
+ * The estimates themselves are a chart; `benchmarks/<data set>/releases.json` compares them with those of older data sets.
  */
 
 import { decidingName } from "../data/claims.js";
-import { movesOf } from "../data/moves.js";
 import { releaseTitle } from "../data/provenance.js";
 import { renewChildren } from "../page/in-place.js";
 
@@ -36,6 +35,21 @@ export function movedSentence(ids, sets) {
     return since.length === 0 ? [] : [`${moved === 0 ? "none" : moved} of ${since.length} since ${version}`];
   });
   return parts.length === 0 ? null : `Moved by more than noise in ${title}: ${parts.join(", ")}.`;
+}
+
+/**
+ * How far a condition moved, from each older data set that it was compared with, oldest first.
+ * @param {object} releases   releases.json
+ * @param {string} id   of a claim
+ * @param {string|null} condition   its name
+ * @returns {{from: string, ratio: number|null, moved: boolean|null}[]} ratio: the newer estimate ÷ the older; moved: whether by
+ *   more than noise, null where that was not tested
+ */
+function movesOf({ against }, id, condition) {
+  return Object.entries(against ?? {})
+    .map(([from, { claims }]) => ({ from, estimates: claims?.[id]?.conditions?.[condition] }))
+    .filter(({ estimates }) => estimates)
+    .map(({ from, estimates: { ratio, more_than_noise: moved } }) => ({ from, ratio, moved }));
 }
 
 /**

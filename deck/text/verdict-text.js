@@ -62,6 +62,12 @@ export function chosenText(element) {
   return textOf(element).replace(/\s+/g, " ").trim();
 }
 
+/** The title of a slide, chosen by the verdicts; "" without one. */
+export function slideTitle(slide) {
+  const title = slide.querySelector("h1, h2, h3");
+  return title ? chosenText(title) : "";
+}
+
 function textOf(node) {
   if (node.nodeType === 3) return node.data;
   if (node.nodeType !== 1) return "";

@@ -7,7 +7,7 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 
-import { indexOf, placeWithin, scanBenchmarks } from "./data-sets.js";
+import { indexOf, isDataFile, placeWithin, scanBenchmarks } from "./data-sets.js";
 import { ownDigests } from "./own-charts.js";
 
 /** What files are called in a response's Content-Type. */
@@ -25,7 +25,6 @@ const TYPES = {
   ".pdf": "application/pdf",
 };
 
-const DATA_FILE = /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/tidy\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
 /** A talk's chapters, its own charts, and its look. */
 const TALK_FILE = /^[^/]+\/(?:[^/]+\.md|charts\/[^/]+\.csv|look\/[^/]+\.(?:css|woff2|svg))$/;
 
@@ -49,11 +48,11 @@ export function dataHandler({ benchmarks, slides }, alterations = () => Promise.
     }
     // The folder of a data set may lie elsewhere, as on a larger disk; what is in it may not.
     const [dataSet, ...below] = name.split("/");
-    const [pattern, ...place] =
+    const [isServed, ...place] =
       area === "benchmarks"
-        ? [DATA_FILE, path.join(benchmarks, dataSet), below.join("/")]
-        : [TALK_FILE, slides, name];
-    const file = pattern.test(name) && (await fileWithin(...place));
+        ? [isDataFile(name), path.join(benchmarks, dataSet), below.join("/")]
+        : [TALK_FILE.test(name), slides, name];
+    const file = isServed && (await fileWithin(...place));
     if (!file) return refuse(response, 404, `no such file: ${area}/${name}`);
     return send(request, response, mediaTypeOf(file), await readFile(file));
   };

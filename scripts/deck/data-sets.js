@@ -10,11 +10,16 @@ import path from "node:path";
 import { isDataSetName } from "../../deck/data/data-set.js";
 import { PRIVATE_DATA_SET } from "./constants.js";
 
-/** The tables of an experiment besides its aggregates; the deck links to them, and its data package describes them. */
-const TABLES = ["tidy.csv", "registered.csv"];
-
 /** What a data set answers to the talk's question: docs/answer.md. */
 export const ANSWER = "answer.csv";
+
+const DATA_FILE =
+  /^[^/]+\/(?:[^/]+\.json|answer\.csv|[^/]+\/(?:tidy|registered)\.csv|[^/]+\/aggregate\/[^/]+\.csv)$/;
+
+/** Whether the deck may read a file, by its path below the folder of data sets, with "/". */
+export function isDataFile(name) {
+  return DATA_FILE.test(name);
+}
 
 /** The root of the project: two folders up. */
 export const PROJECT = path.resolve(import.meta.dirname, "../..");
@@ -42,13 +47,13 @@ export async function scanBenchmarks(root) {
   for (const dataSet of await namesOfFolders(root)) {
     if (!isDataSetName(dataSet)) continue;
     folders.push(path.join(root, dataSet));
-    await addFiles(files, root, dataSet, (name) => name.endsWith(".json") || name === ANSWER);
+    await addFiles(files, root, dataSet);
     for (const experiment of await namesOfFolders(path.join(root, dataSet))) {
       const folder = path.join(dataSet, experiment);
       const aggregate = path.join(folder, "aggregate");
       folders.push(path.join(root, folder), path.join(root, aggregate));
-      await addFiles(files, root, folder, (name) => TABLES.includes(name));
-      await addFiles(files, root, aggregate, (name) => name.endsWith(".csv"));
+      await addFiles(files, root, folder);
+      await addFiles(files, root, aggregate);
     }
   }
   return { files: new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1))), folders };
@@ -89,17 +94,17 @@ async function namesOfFolders(folder) {
     .map((entry) => entry.name);
 }
 
-async function addFiles(files, root, folder, belongs) {
+async function addFiles(files, root, folder) {
   const [dataSet, ...below] = folder.split(path.sep);
   const isWithin = (...names) => placeWithin(path.join(root, dataSet), path.join(...below, ...names));
   if (below.length > 0 && !(await isWithin())) return;
   for (const entry of await entriesOf(path.join(root, folder))) {
-    if (entry.name.startsWith(".") || !belongs(entry.name)) continue;
+    const name = path.join(folder, entry.name).split(path.sep).join("/");
+    if (entry.name.startsWith(".") || !isDataFile(name)) continue;
     if (entry.isSymbolicLink() && !(await isWithin(entry.name))) continue;
-    const name = path.join(folder, entry.name);
     const facts = await stat(path.join(root, name)).catch(() => null);
     if (!facts?.isFile()) continue;
-    files.set(name.split(path.sep).join("/"), `${facts.mtimeMs}:${facts.size}:${facts.ino}`);
+    files.set(name, `${facts.mtimeMs}:${facts.size}:${facts.ino}`);
   }
 }
 

@@ -12,7 +12,6 @@ import { ownDigests } from "./own-charts.js";
 import { contentSecurityPolicy } from "./policy.js";
 import { readTalks } from "./talk-file.js";
 import { RENDERED_MARK, talkForPage, talkPage, talkPageFile } from "./talk-page.js";
-import { pinPage } from "./text/pin.js";
 
 /**
  * @typedef {object} Site   what a published site holds beside the bundle
@@ -30,9 +29,7 @@ import { pinPage } from "./text/pin.js";
  */
 export function deckConfig({ outDir, benchmarks = benchmarksRoot(), site = null }) {
   const [talk, ...others] = readTalks(talkRoot());
-  // A site that is pinned to a data set is one talk, beside which the deck finds the other data sets of that site.
-  const pinned = () => ({ ...talk, otherDataSets: site.dataSets.filter((name) => name !== site.frozen) });
-  const talks = site?.frozen ? [pinned()] : [talk, ...others];
+  const talks = site?.frozen ? [pinned(talk, site)] : [talk, ...others];
   return {
     root: PROJECT,
     base: "./",
@@ -77,11 +74,17 @@ const KIND_MODULES =
   /\/chartjs-plugin-csv\/src\/(?:place|trials|kinds\/(?:around-plot|base|drawing|in-chart|lanes|mark|models|pen|words))\b/;
 const KINDS = { name: "kinds", test: KIND_MODULES };
 
+/** A talk that is pinned to a data set has that one as its own; beside it the deck finds the others of the site. */
+function pinned(talk, { frozen, dataSets }) {
+  return { ...talk, dataSet: frozen, otherDataSets: dataSets.filter((name) => name !== frozen) };
+}
+
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
 const PUBLISHED_MARK = { name: "replay:published", content: "true" };
 
 function deckPlugin(benchmarks, { talks, site }) {
   const marks = site ? [PUBLISHED_MARK, RENDERED_MARK] : [];
+  if (site?.frozen) marks.push({ name: "replay:frozen", content: site.frozen });
   let outDir;
   return {
     name: "replay-deck",
@@ -97,14 +100,14 @@ function deckPlugin(benchmarks, { talks, site }) {
       ...marks.map((attrs) => ({ tag: "meta", attrs, injectTo: "head" })),
     ],
     async writeBundle() {
-      await writePages(talks, site?.frozen ?? null, outDir);
+      await writePages(talks, outDir);
       if (site) await writeRunTimeFiles(site, { benchmarks, talks: talks.map(({ name }) => name), outDir });
     },
   };
 }
 
 /** Fills the bundled page in for each talk; the first one's is index.html. */
-async function writePages(talks, frozen, outDir) {
+async function writePages(talks, outDir) {
   const html = await readFile(path.join(outDir, "index.html"), "utf8");
   const pages = talks.map((talk, at) => {
     const { name, title } = talk;
@@ -113,7 +116,7 @@ async function writePages(talks, frozen, outDir) {
   for (const { talk, page } of pages) {
     const others = pages.filter((other) => other.page !== page).map(({ talk: _, ...other }) => other);
     const filled = talkPage(html, talk, talkForPage(talk, statedFacts(talk), others));
-    await writeFile(path.join(outDir, page), frozen === null ? filled : pinPage(filled, frozen));
+    await writeFile(path.join(outDir, page), filled);
   }
 }
 

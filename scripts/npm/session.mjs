@@ -283,18 +283,9 @@ export class Session {
     return value;
   }
 
-  /** Stops everything: measuring before its cluster, the deck last. */
+  /** Stops everything: what was started last first, then the sandbox, the deck last. */
   async #end() {
-    const inOrder = [
-      "setup",
-      "own data set",
-      "measure",
-      "derive watch",
-      "derive once",
-      "brief",
-      "brief alone",
-    ];
-    for (const name of [...inOrder, "sandbox status", "sandbox up"])
+    for (const name of [...this.tasks.keys()].reverse())
       await this.tasks
         .get(name)
         ?.stop({ patience: PATIENCE[name] ?? PATIENCE.derive, group: name === "setup" });

@@ -9,9 +9,9 @@ import yaml
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import ROOT
+from replay.claims.evaluate import judge
 from replay.claims.load import load_book
 from replay.claims.model import Region
-from replay.claims.evaluate import judge
 from replay.claims.tables import Table, registrations_in
 from replay.derive.experiment import registered_csv, registration_of
 from replay.design.configuration import claim_digest, claims_to_register
@@ -111,7 +111,10 @@ def said_of(registered, blocks=3):
         ({}, "every block had been measured before it was registered"),
         ({2: BOTH, 3: BOTH}, "block 1 had been measured before it was registered"),
         ({1: BOTH, 2: BOTH, 3: (DIGEST, "")}, "block 3 had been measured before it was registered"),
-        ({1: ("other", "other"), 2: (DIGEST, "other"), 3: BOTH}, "it was changed after 2 of 3 blocks had been measured"),
+        (
+            {1: ("other", "other"), 2: (DIGEST, "other"), 3: BOTH},
+            "it was changed after 2 of 3 blocks had been measured",
+        ),
         (
             {1: ("other", "other"), 3: BOTH},
             "it was changed after block 1 had been measured; block 2 had been measured before it was registered",

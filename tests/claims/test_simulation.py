@@ -1,4 +1,4 @@
-"""`tests/claims/simulate_claims.py`: its figures keep their bounds."""
+"""Intervals and verdicts are right as often as they say, in simulated experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEED = 20260101
 
 
 @pytest.mark.slow
-def test_every_line_of_the_table_keeps_its_bounds():
+def test_every_share_keeps_its_bounds():
     """From enough experiments for the bounds to mean something."""
     assert [one.name for one in shares(2000, SEED) if not one.kept] == []
 

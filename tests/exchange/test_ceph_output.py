@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.recognise import recognise
 from replay.exchange.importing.text_outputs import CUT_OFF
 from replay.tools import reader
-from support.hostile import at_most
+from support.foreign_results import found, only
+from support.hostile import at_most, some_lines_of
 from support.samples import output, sample
 
 RADOS, _ = sample("rados-bench-write-4m.txt")
@@ -44,16 +44,6 @@ Stddev Latency(s):      0.0726092
 Max latency(s):         0.396385
 Min latency(s):         0.007925
 """
-
-
-def found(text: str, path: str = "x/notes.md"):
-    return recognise(0, path, text.encode())
-
-
-def only(text: str, path: str = "x/notes.md"):
-    (run,), reasons = found(text, path)
-    assert reasons == []
-    return run
 
 
 def fenced(text: str) -> str:
@@ -184,20 +174,16 @@ def test_json_is_the_same_whatever_a_log_puts_before_each_line(prefix):
 
 
 @at_most(80)
-@given(data=st.data())
-def test_whatever_is_lost_of_json_in_a_log_a_run_is_read_or_left_out(data):
-    lines = logged(PRETTY).splitlines(keepends=True)
-    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
-    runs, reasons = found("".join(lines[at] for at in kept))
+@given(some_lines_of(logged(PRETTY)))
+def test_whatever_is_lost_of_json_in_a_log_a_run_is_read_or_left_out(text):
+    runs, reasons = found(text)
     assert runs or reasons
 
 
 @at_most(80)
-@given(data=st.data())
-def test_whatever_is_lost_of_a_note_a_run_is_read_or_left_out(data):
-    lines = (fenced(RADOS) + fenced(READ) + OLD).splitlines(keepends=True)
-    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
-    runs, reasons = found("".join(lines[at] for at in kept))
+@given(some_lines_of(fenced(RADOS) + fenced(READ) + OLD))
+def test_whatever_is_lost_of_a_note_a_run_is_read_or_left_out(text):
+    runs, reasons = found(text)
     assert runs or reasons
     for run in runs:
         assert run.levels["object_size_bytes"] == 4 << 20
@@ -255,11 +241,8 @@ def test_several_runs_of_one_note_are_separate_and_a_cut_one_is_named():
 
 
 @at_most(80)
-@given(data=st.data())
-def test_whatever_is_lost_of_rbd_bench_a_run_is_read_or_left_out(data):
-    lines = (fenced(LONG) + RBD).splitlines(keepends=True)
-    kept = data.draw(st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted))
-    text = "".join(lines[at] for at in kept)
+@given(some_lines_of(fenced(LONG) + RBD))
+def test_whatever_is_lost_of_rbd_bench_a_run_is_read_or_left_out(text):
     runs, reasons = found(text)
     assert runs or reasons
     assert len(runs) <= len(re.findall(r"^bench ", text, re.MULTILINE))

@@ -8,14 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.recognise import recognise
-from support.foreign_results import direction, job, report
+from support.foreign_results import direction, found, job, report
 from support.hostile import at_most
 from support.samples import output
-
-
-def found(text: str | bytes, path: str = "x/1.json"):
-    return recognise(0, path, text if isinstance(text, bytes) else text.encode())
 
 
 def jobs_of(text: str | bytes) -> list[list[str]]:
@@ -310,7 +305,7 @@ def test_a_report_is_the_same_wherever_it_stands(name):
 def test_what_stands_around_a_report_changes_nothing_of_it(before, after, encoding):
     text = f"{before}\n{PLAIN}\n{after}"
     content = text.encode(encoding)
-    runs, _ = recognise(0, "x.log", content)
+    runs, _ = found(content)
     assert len(runs) <= 1
     for run in runs:
         assert json.loads(run.parts[0].cut(content).decode("utf-8-sig")) == json.loads(PLAIN)

@@ -8,21 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.exchange.importing.recognise import recognise
-from support.foreign_results import ELBENCHO_HEADER, direction, elbencho_row, job, report
+from support.foreign_results import ELBENCHO_HEADER, direction, elbencho_row, found, job, only, report
 from support.hostile import at_most, changed_digit, damaged_lines
 from support.samples import output
-
-
-def found(text: str | bytes, path: str = "x/1.json"):
-    return recognise(0, path, text if isinstance(text, bytes) else text.encode())
-
-
-def only(text: str | bytes, path: str = "x/1.json"):
-    runs, reasons = found(text, path)
-    assert reasons == []
-    (run,) = runs
-    return run
 
 
 def test_fio_s_options_come_from_its_job_and_global_options():

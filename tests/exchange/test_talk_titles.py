@@ -156,6 +156,10 @@ def test_more_runs_would_probably_settle_a_difference_and_never_a_point():
     assert plain(sentence) == "runs like these would probably settle a difference of 10 % in reads."
 
 
+def test_two_runs_of_each_side_that_share_one_block_have_no_spread_and_no_number_of_runs_is_named():
+    assert replace(finding(POINTS[0], 1.5, open_=True), n=2, logs=(0.4,)).runs_needed is None
+
+
 @pytest.mark.parametrize(
     ("other", "said"),
     [

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from replay.exchange.importing.recognise import recognise
+from replay.exchange.importing.runs import FoundRun
+
 _LATENCY = ("min", "avg", "max")
 #: The columns of elbencho 2.1-0, in the order of results that were published with it; 3.1-1 has the same ones.
 ELBENCHO_HEADER = (
@@ -92,6 +95,18 @@ def elbencho_row(
         "command": f'"/opt/bin/elbencho" "--hosts" "node1 node2 " "--block" "{size}" "/mnt/files" ', **fields,
     }  # fmt: skip
     return ",".join(values.get(name, "") for name in ELBENCHO_HEADER.rstrip("\n").split(",")) + "\n"
+
+
+def found(text: str | bytes, path: str = "x/1.json") -> tuple[list[FoundRun], list[str]]:
+    """Return the runs in a file, and why other results in it are left out."""
+    return recognise(0, path, text if isinstance(text, bytes) else text.encode())
+
+
+def only(text: str | bytes, path: str = "x/1.json") -> FoundRun:
+    """Return the only run in a file of which nothing is left out."""
+    (run,), reasons = found(text, path)
+    assert reasons == []
+    return run
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -57,6 +57,13 @@ def damaged_lines(draw, text: str, other: str) -> str:
     return "".join(lines)
 
 
+def some_lines_of(text: str) -> st.SearchStrategy[str]:
+    """Return texts that have some of the lines of a text, in their order."""
+    lines = text.splitlines(keepends=True)
+    kept = st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted)
+    return kept.map(lambda places: "".join(lines[at] for at in places))
+
+
 @st.composite
 def changed_digit(draw, text: str, within: str) -> str:
     """Return a text with one digit replaced by another, within a group of the pattern `within`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.tools import OutputError, reader, render
 from replay.tools.fio import client_argv, job_file, job_options, server_argv
-from replay.tools.fio_report import bounds_nanoseconds, merge, percentiles_seconds
+from replay.tools.fio_report import merge, percentiles_seconds
 from support.samples import sample
 
 FIO = reader("fio")
@@ -75,19 +74,6 @@ def test_without_bins_several_clients_have_no_percentile_rather_than_an_averaged
     metrics = parse(sample("fio-client-server-2.json")[0]).metrics
     assert not [name for name in metrics if "_p" in name and name.startswith("latency")]
     assert metrics["latency_mean_seconds"] == pytest.approx(0.001084, abs=1e-6)
-
-
-def test_the_histogram_holds_every_sample_in_bins_that_do_not_overlap():
-    rows = parse(sample("fio-client-server-2-jsonplus.json")[0]).histogram()
-    assert sum(row[4] for row in rows) == 30612
-    first = sorted((low, high) for client, _, low, high, _ in rows if client == "c1")
-    assert all(high <= low for (_, high), (low, _) in itertools.pairwise(first))
-
-
-def test_bins_follow_fio_s_grouping_of_64_a_power_of_two():
-    assert bounds_nanoseconds(127) == (127, 128)
-    assert bounds_nanoseconds(129) == (128, 130)
-    assert bounds_nanoseconds(2801664) == (2785280, 2818048)
 
 
 def test_a_missing_image_is_a_failure_although_the_report_says_error_0():

@@ -62,7 +62,8 @@ def test_lag_is_the_time_of_the_writes_that_the_replica_lacks():
 
 
 def test_the_growth_is_what_each_second_of_writing_adds_to_the_lag():
-    metrics = parse("journal", outputs([replayed(0.1, 0), replayed(9.1, 4), replayed(12.0, 10), replayed(12.5, 10)])).metrics
+    rows = [replayed(0.1, 0), replayed(9.1, 4), replayed(12.0, 10), replayed(12.5, 10)]
+    metrics = parse("journal", outputs(rows)).metrics
     assert metrics["lag_end_seconds"] == pytest.approx(5.0)
     assert metrics["lag_growth_seconds"] == pytest.approx(5.0 / 9.0)
 

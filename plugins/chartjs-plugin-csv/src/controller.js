@@ -125,10 +125,7 @@ export class CsvController {
   /** Starts the first load. CSV given as text is applied at once, before the chart is first drawn. */
   start() {
     this.#completeOptions();
-    if (typeof this.text === "string") {
-      const changed = this.#readText();
-      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
-    } else if (this.url) this.ready = this.#load();
+    this.#read();
   }
 
   /** Loads again if the page changed `url` or `text` in the chart's options. */
@@ -149,18 +146,13 @@ export class CsvController {
     const isNew = !this.active;
     Object.assign(this, { url, text });
     if (isNew && this.active) this.#completeOptions();
-    if (typeof this.text === "string") {
-      const changed = this.#readText();
-      if (!this.error) this.#chart.update("none");
-      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => changed);
-    } else if (this.url) this.ready = this.#load();
+    this.#read(() => this.#chart.update("none"));
     return this.ready;
   }
 
   /** Draws again with the current colours of the page's style sheet. */
   restyle() {
-    if (!this.#chart || !this.model) return;
-    this.#redraw();
+    if (this.#chart && this.model) this.#redraw();
   }
 
   /**
@@ -227,6 +219,14 @@ export class CsvController {
     options.plugins = own;
   }
 
+  /** Reads the text, which is there at once and shown by `draw`, or the file. */
+  #read(draw = () => {}) {
+    if (typeof this.text === "string") {
+      if (this.#readText()) draw();
+      this.ready = Promise.all([this.#readFurther(true), this.#drawDates()]).then(() => true);
+    } else if (this.url) this.ready = this.#load();
+  }
+
   async #load() {
     // Both are read at once, but the chart is drawn as soon as its own file has arrived.
     const further = this.#readFurther(true);
@@ -264,12 +264,13 @@ export class CsvController {
     if (model && (await fetchDates(model)) && this.#chart && this.model === model) this.#redraw();
   }
 
+  /** Returns whether the text can be shown. */
   #readText() {
     try {
       this.#show(readModel(this.text, readingOf(this.settings)));
     } catch (error) {
       this.#fail(error);
-      return true;
+      return false;
     }
     queueMicrotask(() => this.#announce());
     return true;

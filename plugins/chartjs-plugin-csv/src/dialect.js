@@ -98,13 +98,8 @@ function delimiterOf(text, dialect, { decimal, isMissing }) {
   const candidates = DELIMITERS.filter((delimiter) => header.includes(delimiter));
   if (candidates.length < 2) return candidates[0] ?? ",";
   const fitting = candidates.filter((delimiter) => {
-    let rows;
-    try {
-      ({ rows } = parseRecords(text, { ...dialect, delimiter }));
-    } catch (error) {
-      if (error instanceof CsvError) return false;
-      throw error;
-    }
+    const rows = rowsIn(text, { ...dialect, delimiter });
+    if (rows === null) return false;
     const fields = rows.slice(1, LOOKED_AT).flatMap((row) => row.slice(1));
     const marks = decimal === "auto" ? [".", ","] : [decimal];
     return marks.some((mark) =>
@@ -188,8 +183,9 @@ function withHeaderOf(left, table, dialect) {
   const [first = []] = table.rows;
   const isData = (field) => table.quantityOf(field) !== null || table.isMissing(field);
   if (first.length < 2 || !first.slice(1).every(isData)) return table;
-  const above = left.flatMap(({ place, text }) => {
-    const fields = place < table.places[0] ? fieldsOf(text.slice(COMMENT.length), dialect) : [];
+  const comments = left.filter(({ place }) => place < table.places[0]);
+  const above = comments.flatMap(({ place, text }) => {
+    const [fields = []] = rowsIn(text.slice(COMMENT.length), { ...dialect, comment: null }) ?? [];
     const isHeader = fields.length === first.length && fields.slice(1).every((field) => field !== "");
     return isHeader ? [{ place, fields }] : [];
   });
@@ -199,11 +195,12 @@ function withHeaderOf(left, table, dialect) {
   return { ...table, rows: [fields, ...table.rows], places: [place, ...table.places] };
 }
 
-function fieldsOf(line, dialect) {
+/** The rows of a text; null if it is no CSV of that dialect. */
+function rowsIn(text, dialect) {
   try {
-    return parseRecords(line, { ...dialect, comment: null }).rows[0] ?? [];
+    return parseRecords(text, dialect).rows;
   } catch (error) {
-    if (error instanceof CsvError) return [];
+    if (error instanceof CsvError) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { indexAxisOf } from "./axes.js";
 import { isLogarithmic } from "./range.js";
-import { drawPoint } from "chart.js/helpers";
+import { clipArea, drawPoint, unclipArea } from "chart.js/helpers";
 
 /**
  * Draws within the chart area, extended by `across` px to both sides, so that whiskers at the first and last x are whole,
@@ -8,13 +8,10 @@ import { drawPoint } from "chart.js/helpers";
  */
 export function clipped(chart, { across, down = 0 }, draw) {
   const { ctx, chartArea } = chart;
-  ctx.save();
-  ctx.beginPath();
-  const { left, top, width, height } = chartArea;
-  ctx.rect(left - across, top - down, width + 2 * across, height + 2 * down);
-  ctx.clip();
+  const { left, right, top, bottom } = chartArea;
+  clipArea(ctx, { left: left - across, right: right + across, top: top - down, bottom: bottom + down });
   draw(ctx);
-  ctx.restore();
+  unclipArea(ctx);
 }
 
 /**

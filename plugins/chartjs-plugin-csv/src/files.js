@@ -77,15 +77,10 @@ export class ChartFiles {
     this.second.destroy();
   }
 
-  #fetching({ signal }) {
-    const { maxBytes, fetch } = this.#settings();
-    return { signal, maxBytes, ...(fetch ? { fetch } : {}) };
-  }
-
-  #loading(request) {
+  #loading({ signal }) {
     const settings = this.#settings();
-    const { bands, read } = settings;
-    return { bands, read, reading: readingOf(settings), ...this.#fetching(request) };
+    const { bands, read, maxBytes, fetch } = settings;
+    return { bands, read, reading: readingOf(settings), signal, maxBytes, fetch };
   }
 
   /** The runs of the chart whose own file is at `url`, and of its further files. */

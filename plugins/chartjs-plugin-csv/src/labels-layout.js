@@ -46,6 +46,16 @@ function mean({ sum, size }) {
   return sum / size;
 }
 
+/** Whether two boxes overlap. Boxes that only touch do not. Pure. */
+export function overlap(box, other) {
+  return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+}
+
+/** Whether a box is completely within an area. Pure. */
+export function isInside(box, area) {
+  return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
+}
+
 /**
  * Breaks a name into lines no wider than `maxWidth` between its words, as `wordsOf` tells them, and a wider word after its
  * hyphens; what is left of it may be wider.

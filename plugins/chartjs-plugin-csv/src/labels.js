@@ -7,11 +7,10 @@ import { csvOf } from "./plugin.js";
 import { endOfLine } from "./runs.js";
 
 /**
- * @typedef {{display?: boolean, font?: {size?: number, weight?: number|string, family?: string}, lineHeight?: number, gap?: number, offset?: number, maxWidth?: number}} LabelOptions
+ * @typedef {{font?: {size?: number, weight?: number|string, family?: string}, lineHeight?: number, gap?: number, offset?: number, maxWidth?: number}} LabelOptions
  */
 
 const DEFAULTS = {
-  display: true,
   font: { size: 20, weight: 600 },
   lineHeight: 1.15,
   gap: 4,
@@ -44,8 +43,8 @@ const boxes = new WeakMap();
  * instead of a legend. Bars, scattered points, and lines in a chart that lies on its side do not end there: their names
  * form a key beside the chart.
  *
- * Options (`options.plugins.csvLabels`, or false): `display`, `font` `{size, weight, family}`, `lineHeight`,
- * `gap` (px between labels), `offset` (px between line end and label), `maxWidth` (px; longer names wrap).
+ * Options (`options.plugins.csvLabels`, or false): `font` `{size, weight, family}`, `lineHeight`, `gap` (px between
+ * labels), `offset` (px between line end and label), `maxWidth` (px; longer names wrap).
  * @type {import("chart.js").Plugin<import("chart.js").ChartType, LabelOptions> & {id: "csvLabels", defaults: LabelOptions}}
  */
 export const EndLabels = {
@@ -84,9 +83,7 @@ class LabelBox {
 
   get settings() {
     const given = this.chart.config.options.plugins?.csvLabels;
-    const settings = typeof given === "object" ? given : {};
-    const off = given === false ? { display: false } : {};
-    return { ...DEFAULTS, ...settings, ...off, font: { ...DEFAULTS.font, ...settings.font } };
+    return { ...DEFAULTS, ...given, font: { ...DEFAULTS.font, ...given?.font } };
   }
 
   get isKey() {
@@ -118,7 +115,7 @@ class LabelBox {
 
   /** What the key says, to compare it with another's; null for a chart without one. */
   get key() {
-    if (!this.isKey || !this.settings.display || this.named.length < 2) return null;
+    if (!this.isKey || this.named.length < 2) return null;
     const { datasets } = this.chart.data;
     return JSON.stringify(this.named.map(({ index, name }) => [name, datasets[index].borderColor]));
   }
@@ -129,7 +126,7 @@ class LabelBox {
     const { named, chart } = this;
     this.lines = new Map();
     // A single series of bars or points needs no key: the title names it.
-    if (!this.settings.display || named.length === 0 || (this.isKey && named.length === 1)) return 0;
+    if (named.length === 0 || (this.isKey && named.length === 1)) return 0;
     if (this.isKey && csvOf(chart)?.room.hasKey === false) return 0;
     const widthOf = (text, size) => {
       this.useFont(size);

@@ -59,10 +59,8 @@ function xPart(chart) {
   const x = chart.scales[indexAxisOf(chart)];
   const bounds = x?.getUserBounds();
   if (!bounds || x.type === "category") return {};
-  return {
-    ...(bounds.minDefined ? { from: bounds.min } : {}),
-    ...(bounds.maxDefined ? { to: bounds.max } : {}),
-  };
+  const { min, max, minDefined, maxDefined } = bounds;
+  return { from: minDefined ? min : undefined, to: maxDefined ? max : undefined };
 }
 
 /** The same points, with x as the scale has it. */

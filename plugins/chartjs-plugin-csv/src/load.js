@@ -11,17 +11,17 @@ export const MAX_BYTES = 16 * 1024 * 1024;
  * `maxBytes`, and bytes that are neither UTF-8 nor, with a byte order mark, UTF-16.
  *
  * @param {string} url
- * @param {{signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
+ * @param {{signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch|null}} [options]   fetch: null is the page's
  * @returns {Promise<string>}
  * @throws {CsvError}; an abort rejects with the signal's own reason
  */
-export async function loadText(url, { signal, maxBytes = MAX_BYTES, fetch = globalThis.fetch } = {}) {
+export async function loadText(url, { signal, maxBytes = MAX_BYTES, fetch = null } = {}) {
   const fail = (reason, details) => {
     throw new CsvError(reason, { url, ...details });
   };
   let response;
   try {
-    response = await fetch(url, { signal, cache: "no-cache" });
+    response = await (fetch ?? globalThis.fetch)(url, { signal, cache: "no-cache" });
   } catch (cause) {
     if (signal?.aborted) throw cause;
     fail("cannot be fetched (is the server running?)", { kind: "network", cause });

@@ -1,3 +1,5 @@
+import { isInside, overlap } from "./labels-layout.js";
+
 /**
  * Places the names of marks inside a plot so that none covers another. Pure.
  *
@@ -16,7 +18,7 @@ export function placeNames(wanted, area, points = []) {
   const taken = [];
   return wanted.map(({ width, height, places }) => {
     const box = ({ left, top }) => ({ left, top, right: left + width, bottom: top + height });
-    const free = (place) => !taken.some((other) => overlaps(box(place), other));
+    const free = (place) => !taken.some((other) => overlap(box(place), other));
     const whole = places.filter((place) => isInside(box(place), area));
     const possible = whole.length ? whole : places.map((place) => pushedInside(place, width, height, area));
     const candidates = possible.filter(free);
@@ -26,14 +28,6 @@ export function placeNames(wanted, area, points = []) {
     taken.push(box({ left, top }));
     return { left, top };
   });
-}
-
-function overlaps(a, b) {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-function isInside(box, area) {
-  return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
 }
 
 /** The nearest place that is inside the area, as far as there is room. */

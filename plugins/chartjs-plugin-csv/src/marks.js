@@ -98,7 +98,7 @@ export function placedMarks(chart) {
 /** The marks with colours that a canvas understands; marks without a place are left out. */
 function marksOf(chart) {
   const given = chart.config.options.plugins?.csvMarks;
-  if (given === false || kindOf(chart.config.type)?.controller.hasValueAxis === false) return { items: [] };
+  if (kindOf(chart.config.type)?.controller.hasValueAxis === false) return { items: [] };
   const options = { ...DEFAULTS, ...given, font: { ...DEFAULTS.font, ...given?.font } };
   const { canvas } = chart;
   const list = typeof options.items === "function" ? options.items(chart) : options.items;

@@ -1,5 +1,7 @@
 /** What the page itself put into a chart before any CSV arrived; the plugin keeps it. */
 
+import { isObject } from "chart.js/helpers";
+
 /**
  * The page's own datasets. Those with data are drawn beside those from the CSV. Those without data style the CSV's
  * datasets, by label or, without a label, by position.
@@ -66,8 +68,4 @@ function differences(given, usual) {
 function isSame(value, usual) {
   if (!Array.isArray(value) || !Array.isArray(usual)) return value === usual;
   return value.length === usual.length && value.every((item, i) => item === usual[i]);
-}
-
-function isObject(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -6,6 +6,8 @@
  * @typedef {{width: number, height: number, places: Place[], at?: {x: number, y: number}}} Wanted   at: what it belongs to
  */
 
+import { isInside, overlap } from "./labels-layout.js";
+
 /** How often each label gets a better place among the others. */
 const PASSES = 3;
 /** With more labels than this, only one order of choosing is tried. */
@@ -72,15 +74,6 @@ function between(at, box, obstacles) {
     way,
     obstacles.filter((obstacle) => !overlap(obstacle, point) && !overlap(obstacle, box)),
   );
-}
-
-/** Whether two boxes overlap. Boxes that only touch do not. */
-export function overlap(box, other) {
-  return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
-}
-
-function isInside(box, area) {
-  return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
 }
 
 /**

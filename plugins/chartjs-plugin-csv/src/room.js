@@ -7,8 +7,6 @@ export class Room {
   #chart;
   #insets = { left: 0, right: 0 };
   #held = null;
-  #isDue = false;
-  #hasKey = true;
 
   constructor(chart) {
     this.#chart = chart;
@@ -16,6 +14,10 @@ export class Room {
     this.needs = { left: 0, right: 0, y: null };
     /** What the key beside the plot says; null without one. @type {string|null} */
     this.key = null;
+    /** Whether the chart has a key of its own, if it needs one. */
+    this.hasKey = true;
+    /** Whether the chart has to be laid out again for what it was told. */
+    this.isDue = false;
   }
 
   /** The width of the margin at one side of the plot: at least what it needs. */
@@ -24,15 +26,10 @@ export class Room {
     return Math.max(width, this.#insets[side]);
   }
 
-  /** Whether the chart has to be laid out again for what it was told. */
-  get isDue() {
-    return this.#isDue;
-  }
-
   /** Lays the chart out again if it has to be. */
   settle() {
-    if (!this.#isDue) return;
-    this.#isDue = false;
+    if (!this.isDue) return;
+    this.isDue = false;
     this.#chart?.update("none");
   }
 
@@ -43,19 +40,14 @@ export class Room {
     const moved = Math.max(left, this.needs.left) !== Math.max(before.left, this.needs.left);
     const widened = Math.max(right, this.needs.right) !== Math.max(before.right, this.needs.right);
     this.#insets = { left, right };
-    if (moved || widened) this.#isDue = true;
-  }
-
-  /** Whether the chart has a key of its own, if it needs one. */
-  get hasKey() {
-    return this.#hasKey;
+    if (moved || widened) this.isDue = true;
   }
 
   /** Has a key, or leaves it to a neighbour, from the next layout on. */
   setKey(hasKey) {
-    if (hasKey === this.#hasKey) return;
-    this.#hasKey = hasKey;
-    this.#isDue = true;
+    if (hasKey === this.hasKey) return;
+    this.hasKey = hasKey;
+    this.isDue = true;
   }
 
   /** Notes the ends of the y axis after everything else has extended it, then extends it to the range of `hold`. */
@@ -73,7 +65,7 @@ export class Room {
     const before = this.#held;
     if (range?.low === before?.low && range?.high === before?.high) return;
     this.#held = range;
-    this.#isDue = true;
+    this.isDue = true;
   }
 
   /** Forgets the chart, which no longer exists. */

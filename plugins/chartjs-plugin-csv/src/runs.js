@@ -219,7 +219,7 @@ const files = new Map();
 /**
  * Reads a file of runs once for all charts that ask for it.
  * @param {string} url
- * @param {{fresh?: boolean, maxBytes?: number, fetch?: typeof fetch}} options   fresh: read it again, unless another
+ * @param {{fresh?: boolean, maxBytes?: number, fetch?: typeof fetch|null}} options   fresh: read it again, unless another
  *   chart has just asked for that too: charts that are refreshed together share one request
  * @returns {Promise<ReturnType<typeof readRuns>>}
  * @throws {CsvError}
@@ -227,7 +227,7 @@ const files = new Map();
 export function sharedRuns(url, { fresh = false, maxBytes, fetch }) {
   const known = files.get(url);
   if (known?.fetch === fetch && known?.maxBytes === maxBytes && (known?.isNew || !fresh)) return known.runs;
-  const file = { fetch, maxBytes, isNew: true, runs: read(url, { maxBytes, ...(fetch ? { fetch } : {}) }) };
+  const file = { fetch, maxBytes, isNew: true, runs: read(url, { maxBytes, fetch }) };
   files.set(url, file);
   setTimeout(() => {
     file.isNew = false;

@@ -23,7 +23,7 @@ export function bandOfFile(url) {
  * long form contain their own bounds and counts, so nothing else is requested.
  *
  * @param {string} url
- * @param {{bands?: "auto"|"min-max"|"interval"|"both"|false, reading?: object, read?: ((text: string, url: string) => import("./table.js").Model)|null, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch}} [options]
+ * @param {{bands?: "auto"|"min-max"|"interval"|"both"|false, reading?: object, read?: ((text: string, url: string) => import("./table.js").Model)|null, signal?: AbortSignal, maxBytes?: number, fetch?: typeof fetch|null}} [options]
  *   read: reads the text of a file of the page's own form
  * @returns {Promise<{model: import("./table.js").Model, text: string}>} `text` is all that was read; equal texts give equal models
  * @throws {CsvError}
@@ -60,8 +60,7 @@ export async function loadModel(url, { bands = false, reading = {}, read = null,
 
 /** The options of the plugin that say how to read a file. */
 export function readingOf({ orientation, delimiter, decimal, comment, missing, yUnit }) {
-  const given = { orientation, delimiter, decimal, comment, missing, yUnit };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { orientation, delimiter, decimal, comment, missing, yUnit };
 }
 
 /** Does what reads a file's text; errors name the file. */

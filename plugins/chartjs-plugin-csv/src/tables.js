@@ -21,7 +21,7 @@ const MOST_ROWS = 40;
  */
 
 /** What kinds make their tables with. They get it from here, so that a chart is drawn without this code. */
-const MAKE = { crossTable, figureCell, rowTable, seriesOf, textCell, valueCell };
+const MAKE = { crossTable, figureCell, rowTable, seriesOf, textCell, valueCell, valueColumns };
 
 /** @typedef {typeof MAKE} TableMaker */
 
@@ -66,6 +66,14 @@ export function rowTable(chart, columns, { rows, xLabel = "", n = true } = {}) {
       cells: columns.map(({ cell }) => cell(row.series)),
     })),
   };
+}
+
+/** A column for each x of a chart, with the values of the series there; unitAt: their unit, by the position of x. */
+function valueColumns({ model, axes }, unitAt = () => axes.yUnit) {
+  return model.xs.map((x, index) => ({
+    title: String(x),
+    cell: ({ points }) => valueCell(points[index], { ...axes, yUnit: unitAt(index) }),
+  }));
 }
 
 /** A value of a table in its unit, with its bounds. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { EXAMPLES } from "../demo/examples.js";
-import { overlap } from "../src/place.js";
+import { overlap } from "../src/labels-layout.js";
 import { browserTests, canvas } from "./support/deck.js";
 
 const KINDS = EXAMPLES.filter(
@@ -226,19 +226,6 @@ inDeck(
     assert.deepEqual(first.marks[0], all.marks[0]);
     await shown(null);
     assert.deepEqual(await slotOf(page), all);
-  },
-);
-
-inDeck(
-  "a kind that nobody draws is refused in place of the chart, with what was probably meant",
-  ({ csv }) => {
-    csv("/d/way.csv", DUMBBELL);
-    return { sections: [canvas("/d/way.csv", "lien")] };
-  },
-  async (page) => {
-    await page.waitForSelector(".chart-csv-error");
-    assert.match(await page.locator(".chart-csv-error").innerText(), /did you mean “line”/);
-    page.faults.length = 0;
   },
 );
 

@@ -1,4 +1,4 @@
-/** Small panels: names and ticks are complete, do not touch and are large enough; uncounted slides; many charts. */
+/** Small panels: names and ticks are complete, do not touch and are large enough. */
 import assert from "node:assert/strict";
 import { browserTests, canvas } from "./support/deck.js";
 
@@ -73,51 +73,6 @@ inDeck(
         return { needed: widest + 20, has: y.width };
       }, n);
       assert.ok(has >= needed, `${has} px for ${needed}`);
-    }
-  },
-);
-
-inDeck(
-  "charts of uncounted slides are made ahead, too",
-  ({ csv }) => {
-    const names = Array.from({ length: 6 }, (_, i) => `/d/u${i}.csv`);
-    names.forEach((name) => csv(name, "x,1,2\na,1,2\n"));
-    return {
-      sections: [
-        "<h2>Talk</h2>",
-        ...names.map((name) => `<section data-visibility="uncounted">${canvas(name)}</section>`),
-      ],
-    };
-  },
-  async (page, { requests }) => {
-    await page.evaluate(() => window.deck.slide(3));
-    await page.evaluate(() => window.plugin.ready());
-    const live = await page.evaluate(() => [...window.plugin.charts.values()].map(({ drawn }) => drawn));
-    assert.deepEqual(live.slice(1, 5), [true, true, true, true], "the one before, this one, the next two");
-    assert.ok(!requests.includes("/d/u5.csv"));
-  },
-);
-
-inDeck(
-  "a hundred charts: few are live, all are right when they are reached, and none is made twice",
-  ({ csv }) => {
-    const names = Array.from({ length: 100 }, (_, i) => `/d/h${i}.csv`);
-    names.forEach((name, i) => csv(name, `x,1,2\na,${i},${i}\n`));
-    return { sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')) };
-  },
-  async (page) => {
-    for (const at of [0, 99, 50, 98, 1]) {
-      await page.evaluate((h) => window.deck.slide(h), at);
-      await page.evaluate(() => window.plugin.ready());
-      const { value, live } = await page.evaluate((index) => {
-        const slots = [...window.plugin.charts.values()];
-        return {
-          value: slots[index].chart.data.datasets[0].data[0],
-          live: slots.filter(({ chart }) => chart).length,
-        };
-      }, at);
-      assert.equal(value, at);
-      assert.ok(live <= 12, `${live} live`);
     }
   },
 );

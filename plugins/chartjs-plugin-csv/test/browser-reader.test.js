@@ -1,6 +1,6 @@
 /** Changes by a reader or a speaker while a chart is shown: series, runs, scale, a second data set, another file. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData } from "./support/deck.js";
+import { browserTests, canvas, chartData, painted } from "./support/deck.js";
 
 const { inDeck } = browserTests();
 
@@ -31,16 +31,6 @@ const withSlot = (page, statements, n = 0) =>
     const slot = [...window.plugin.charts.values()][${n}];
     ${statements}
   })()`);
-
-/** How many pixels of the canvas are painted. */
-const painted = (page, n = 0) =>
-  page.evaluate((index) => {
-    const one = document.querySelectorAll("canvas")[index];
-    const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
-    let count = 0;
-    for (let i = 3; i < data.length; i += 4) if (data[i] !== 0) count += 1;
-    return count;
-  }, n);
 
 inDeck(
   "a chart has the series that its attribute names; revealing them one by one moves neither axis nor plot",
@@ -95,17 +85,20 @@ inDeck(
 );
 
 inDeck(
-  "a slide may draw its runs and show some series from the start; what a reader undoes is as the slide says again",
+  "a slide may draw runs, a second data set and some series from the start; what a reader undoes is as it says again",
   ({ csv }) => {
     csv("/d/a.csv", WIDE);
     csv("/d/runs.csv", RUNS);
-    const wish = '{"csv": {"runs": true, "shown": ["With journal"]}}';
-    return { sections: [canvas("/d/a.csv").replace("</canvas>", `<!-- ${wish} --></canvas>`)] };
+    csv("/mine/a.csv", WIDE);
+    const overlay = { url: "/mine/a.csv", label: "mine" };
+    const wish = JSON.stringify({ csv: { runs: true, shown: ["With journal"], overlay } });
+    return { sections: [canvas("/d/a.csv", "line", `<!-- ${wish} -->`)] };
   },
   async (page) => {
     const settings = () =>
       withSlot(page, "const { runs, shown } = slot.settings; return [runs, shown, slot.state.runs]");
     assert.deepEqual(await settings(), [true, ["With journal"], false]);
+    assert.match(await page.locator("canvas").getAttribute("aria-label"), /; compared with mine\.$/);
     const before = await painted(page);
     assert.equal(await withSlot(page, "return slot.showRuns(true)"), true);
     assert.equal(await withSlot(page, "return slot.showRuns(false)"), true, "the slide's own");

@@ -1,19 +1,11 @@
 /** Charts in every view of reveal.js: sizes, sharpness, pointer, overview, scroll view, print. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData } from "./support/deck.js";
+import { browserTests, canvas, chartData, painted } from "./support/deck.js";
 
 const { inDeck } = browserTests();
 
 const WIDE =
   "I/O size,4096,65536,1048576\nWithout journal,30000000,200000000,900000000\nWith journal,6000000,,300000000\n";
-
-/** Whether something is painted on the n-th canvas. */
-const isPainted = (page, n = 0) =>
-  page.evaluate((index) => {
-    const one = document.querySelectorAll("canvas")[index];
-    const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
-    return data.some((value) => value !== 0);
-  }, n);
 
 for (const [ratio, viewport] of [
   [1, { width: 1280, height: 720 }],
@@ -131,7 +123,7 @@ inDeck(
     const count = await page.locator("canvas").count();
     assert.equal(count, 18, "six slides, each with two fragments");
     for (let n = 0; n < count; n += 1) {
-      assert.ok(await isPainted(page, n), `canvas ${n} is painted`);
+      assert.ok(await painted(page, n), `canvas ${n} is painted`);
       assert.equal((await chartData(page, n)).datasets.length, 2);
     }
     const pdf = await page.pdf({ preferCSSPageSize: true });
@@ -188,7 +180,7 @@ inDeck(
     await page.waitForFunction(
       () => window.Chart.getChart(document.querySelectorAll("canvas")[4])?.data.datasets.length === 1,
     );
-    assert.ok(await isPainted(page, 4));
+    assert.ok(await painted(page, 4));
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.waitForFunction(() => !window.deck.isScrollView());
     await page.evaluate(() => window.deck.slide(4));
@@ -196,7 +188,7 @@ inDeck(
       () => window.Chart.getChart(document.querySelectorAll("canvas")[4])?.data.datasets.length === 1,
     );
     assert.deepEqual((await chartData(page, 4)).datasets[0].data, [4, 4]);
-    assert.ok(await isPainted(page, 4));
+    assert.ok(await painted(page, 4));
     assert.equal(
       await page.evaluate(() => window.plugin.charts.size),
       5,

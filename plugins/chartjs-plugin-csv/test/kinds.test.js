@@ -5,8 +5,6 @@ import {
   loadKind,
   kindOf,
   readModel,
-  readSpread,
-  joinSpread,
   registerKind,
   summarize,
   tablesOf,
@@ -22,8 +20,8 @@ import quadrant from "../src/kinds/quadrant.js";
 import { kneeOf } from "../src/kinds/response.js";
 import { fit, squaresOf } from "../src/kinds/squares.js";
 import { sideBySide } from "../src/kinds/strip.js";
-import { wrapLabel } from "../src/labels-layout.js";
-import { overlap, placeBoxes, placesAround } from "../src/place.js";
+import { overlap, wrapLabel } from "../src/labels-layout.js";
+import { placeBoxes, placesAround } from "../src/place.js";
 import { short } from "../src/units.js";
 
 const widthOf = ({ length }) => 10 * length;
@@ -240,13 +238,6 @@ test("several files are columns of one, or series of one, at the places that are
       ["waiting", 3, 4],
     ],
   );
-});
-
-test("a spread file gives points their bounds, their ends, and n", () => {
-  const model = readModel("series,x,y,low,high,n\nmean,1,2,,,\n");
-  const spread = readSpread("series,x,low,high,min,max,n\nmean,1,1.5,2.5,1,4,6\n");
-  const [{ low, high, min, max, n }] = joinSpread(model, spread, "both").series[0].points;
-  assert.deepEqual({ low, high, min, max, n }, { low: 1.5, high: 2.5, min: 1, max: 4, n: 6 });
 });
 
 test("read from afar, a figure has two digits, and a rounded one keeps its zero", () => {

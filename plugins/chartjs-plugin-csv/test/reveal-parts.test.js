@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { Choice } from "../src/reveal/choice.js";
 import { nearSlides, surplus } from "../src/reveal/near.js";
 import { setTimeout as wait } from "node:timers/promises";
 import { Groups } from "../src/reveal/groups.js";
@@ -41,6 +42,16 @@ test("property: no more than the limit stay, unless more are wanted", () => {
       assert.ok(left <= Math.max(limit, wanted));
     }),
   );
+});
+
+test("a copy of a canvas takes over what was chosen, and leaves the rest to the slide", () => {
+  const canvas = { dataset: {} };
+  const [first, copy, other] = [new Choice(canvas), new Choice(canvas), new Choice(canvas)];
+  copy.change(first.state);
+  assert.deepEqual(copy.given, {}, "the slide may draw its runs");
+  first.change({ runs: true, shown: ["a"] });
+  other.change(first.state);
+  assert.deepEqual(other.given, { shown: ["a"], runs: true });
 });
 
 test("work is done one by one, later, and each item once", async () => {

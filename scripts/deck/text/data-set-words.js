@@ -53,7 +53,7 @@ export function lacking({ name, manifest, claims }) {
  *   chooses: whether all conditions are met
  */
 export function wordsOf({ manifest, claims, answer = null }, { shipped = false } = {}) {
-  const numbers = new BoundNumbers({ manifest: () => manifest, claims: () => claims, answer: () => answer });
+  const numbers = new BoundNumbers({ manifest, claims, answer });
   return {
     resolve: (value) => numbers.resolve(value),
     absent: (value) => numbers.absent(value),

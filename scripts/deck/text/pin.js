@@ -85,20 +85,3 @@ function chosen({ attributes }, words) {
   const when = parseWhen(attributes["data-when"]);
   return when !== null && words.chooses([when]);
 }
-
-/**
- * Pins the page: it names the data set as its own, and says that it shows no other. Pure.
- * @param {string} html
- * @param {string} name
- * @throws {Error} if the page does not name its data set in the way that the deck expects
- */
-export function pinPage(html, name) {
-  let count = 0;
-  const pinned = html.replace(/<meta\b[^>]*\bname="replay:data-set"[^>]*>/g, (meta) => {
-    count += 1;
-    return `${meta.replace(/(\bcontent=)"[^"]*"/, `$1"${name}"`)}\n    <meta name="replay:frozen" content="${name}" />`;
-  });
-  if (count !== 1)
-    throw new Error(`index.html has ${count} elements <meta name="replay:data-set" …> instead of one`);
-  return pinned;
-}

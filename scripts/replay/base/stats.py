@@ -92,7 +92,16 @@ def welch_difference(first: Sequence[float], second: Sequence[float]) -> Differe
     if min(len(first), len(second)) < 2:
         raise ValueError("one value has no interval")
     difference = math.fsum(first) / len(first) - math.fsum(second) / len(second)
-    parts = [(_variance(values) / len(values), len(values) - 1) for values in (first, second)]
+    return difference_with_interval(
+        difference, [(_variance(values) / len(values), len(values) - 1) for values in (first, second)]
+    )
+
+
+def difference_with_interval(difference: float, parts: Sequence[tuple[float, float]]) -> Difference:
+    """Return a difference with Student's t-interval, given the squared error and degrees of freedom of each part of it.
+
+    Source: Satterthwaite 1946 (see `welch_difference`), for the degrees of freedom of a sum of variances.
+    """
     squared_error = math.fsum(part for part, _ in parts)
     if squared_error == 0:
         freedom = float(math.fsum(degrees for _, degrees in parts))

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -91,32 +90,10 @@ def write_if_changed(path: Path, text: str) -> bool:
             return False
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    # A name for this process only: two derivations at once write the same bytes and must not collide.
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    _remove_abandoned(path)
+    partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_bytes(content)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-    return True
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Remove what earlier processes of this machine left because they were killed while they wrote the file."""
-    begin, end = f".{path.name}.", ".partial"
-    for neighbour in path.parent.iterdir():
-        name = neighbour.name
-        if name.startswith(begin) and name.endswith(end) and not _is_alive(name[len(begin) : -len(end)]):
-            neighbour.unlink(missing_ok=True)
-
-
-def _is_alive(process: str) -> bool:
-    """Return whether a process runs. What is no process id counts as one that does: it is not known to be dead."""
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (ValueError, OverflowError, PermissionError):
-        return True
     return True

@@ -11,7 +11,7 @@ likelihood. Hartung & Knapp 2001, "On tests of the overall treatment effect in m
 responses" (Statistics in Medicine 20), for the interval of the mean. Higgins, Thompson & Spiegelhalter 2009, "A
 re-evaluation of random-effects meta-analysis" (Journal of the Royal Statistical Society A 172), for the prediction
 interval. Searle, Casella & McCulloch 1992, "Variance Components" (chapter 3, the one-way classification), for the
-variance of a block, pooled over campaigns. `tests/claims/simulate_campaigns.py` prints the coverage of both intervals.
+variance of a block, pooled over campaigns. `tests/claims/test_campaigns.py` simulates the coverage of both intervals.
 """
 
 from __future__ import annotations

@@ -263,10 +263,10 @@ def write_releases(data_set: Path, book: Book) -> None:
 
     Raises EvidenceError if a manifest cannot be read.
     """
-    older = older_releases(data_set)
-    folders = [data_set, *older] if older else []
-    assessments = [with_versions(judge_data_set(folder, book), folder) for folder in folders]
-    document = releases_document(*assessments) if assessments else None
+    document = None
+    if older := older_releases(data_set):
+        assessments = [with_versions(judge_data_set(folder, book), folder) for folder in (data_set, *older)]
+        document = releases_document(*assessments)
     if document is None:
         (data_set / COMPARED_RELEASES).unlink(missing_ok=True)
     else:

@@ -368,18 +368,9 @@ def _compared(
 
 
 def _between_independent(first: ConditionResult, second: ConditionResult) -> statistics.Difference:
-    """Return how far two ratios of independent runs are apart: Welch's interval over their four samples.
-
-    Source: Satterthwaite 1946 (see `statistics.welch_difference`), for the degrees of freedom of a sum of variances.
-    """
+    """Return how far two ratios of independent runs are apart: Welch's interval over their four samples."""
     parts = [(standard_error(side) ** 2, _freedom(side)) for side in (first, second)]
-    variance = math.fsum(part for part, _ in parts)
-    spread = math.fsum(part**2 / degrees for part, degrees in parts)
-    freedom = variance**2 / spread if spread else math.fsum(degrees for _, degrees in parts)
-    distance = math.log(first.estimate) - math.log(second.estimate)
-    half = statistics.t_quantile(freedom + 1) * math.sqrt(variance)
-    p_value = 2 * statistics.tail_probability(abs(distance), half, freedom + 1)
-    return statistics.Difference(distance, distance - half, distance + half, freedom, p_value)
+    return statistics.difference_with_interval(math.log(first.estimate) - math.log(second.estimate), parts)
 
 
 def _corrected(compared: Sequence[ClaimComparison]) -> list[ClaimComparison]:

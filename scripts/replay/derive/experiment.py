@@ -87,7 +87,8 @@ def write_entities(directory: Path) -> None:
     """
     _, loaded = load_evidence(directory / "raw", lambda recorded: recorded)
     if text := entities_csv(of_one_host(loaded.attempts)):
-        write_if_changed(directory / ENTITIES_FILE, text)
+        with locked(directory.parent):
+            write_if_changed(directory / ENTITIES_FILE, text)
 
 
 def derive_experiments(directories: Iterable[Path]) -> Iterator[Derived]:

@@ -327,9 +327,7 @@ def _fits(value: Any, form: Any) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    if not cell:
-        return True
     try:
-        return math.isfinite(float(cell))
+        return not cell or math.isfinite(float(cell))
     except ValueError:
         return False

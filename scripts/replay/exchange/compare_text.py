@@ -17,7 +17,6 @@ from replay.exchange.sides import NOT_STATED, Metric, Side
 PAIRED, WELCH, SINGLE, NONE = "paired", "Welch", "one run", "none"
 #: Where its interval lies. "No difference beyond noise" is not "no difference".
 HIGHER, LOWER, WITHIN, UNKNOWN = "higher", "lower", "within noise", "no interval"
-VERDICTS = (HIGHER, LOWER, WITHIN, UNKNOWN)
 COLUMNS = (
     "first", "second", "experiment", "metric", "unit", "better", "variant_first", "variant_second", "point",
     "n_first", "n_second", "median_first", "median_second", "ratio", "low", "high", "method", "verdict", "why",
@@ -145,7 +144,7 @@ def provenance(side: Side) -> dict[str, Any]:
         "setup": manifest.get("setup") or {},
         "git_commits": manifest.get("git_commits") or [],
         "imported": sorted(experiment.name for experiment in side.experiments.values() if experiment.imported),
-        "exploratory_claims": {name: list(claims) for name, claims in side.exploratory.items()},
+        "exploratory_claims": side.exploratory,
         "tables": {f"{experiment.name}/tidy.csv": experiment.tidy_sha256 for experiment in side.experiments.values()},
     }
 
@@ -221,7 +220,7 @@ def counted(comparisons: Sequence[Comparison]) -> str:
     """Return how many ratios have which verdict, in one sentence without its full stop."""
     counts = Counter(comparison.verdict for comparison in comparisons)
     words = {HIGHER: "higher", LOWER: "lower", WITHIN: "no difference beyond noise", UNKNOWN: "without an interval"}
-    parts = [f"{counts[verdict]} {words[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    parts = [f"{counts[verdict]} {text}" for verdict, text in words.items() if counts[verdict]]
     return f"{len(comparisons)} {'ratio' if len(comparisons) == 1 else 'ratios'}: {', '.join(parts)}"
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -105,13 +106,15 @@ def differences(stated: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, 
 class Side:
     """A data set, or one variant of it, under the name by which it was asked for; `manifest` is the data set's.
 
-    `exploratory` has, by experiment, the claims that were not registered before it was measured.
+    `claims` are those of claims.json by id; a talk without claims has none. `exploratory` has, by experiment, the ids
+    of those that were not registered before it was measured.
     """
 
     name: str
     manifest: Mapping[str, Any]
     experiments: Mapping[str, Experiment]
-    exploratory: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    exploratory: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
@@ -143,7 +146,10 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     for raw in (folder / name / "raw" for name in present):
         if raw.is_dir():
             verify_packs(raw)
-    return Side(name, manifest, present, exploratory=_exploratory(folder, present))
+    path = folder / "claims.json"
+    with as_derived(path, folder, "cannot be read"):
+        claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
+        return Side(name, manifest, present, claims, _exploratory(claims, present))
 
 
 def _verify_derived(folder: Path) -> None:
@@ -165,9 +171,20 @@ def _derive_again(folder: Path) -> str:
     return f"derive it again: {replay_command('derive', '--data', folder.name, '--force')}"
 
 
+@contextmanager
+def as_derived(path: Path, folder: Path, what: str) -> Iterator[None]:
+    """Raise EvidenceError if what is read of a data set is not as this version derives it; `what` says what fails."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(
+            f"{what}: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
+        ) from error
+
+
 def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment:
     path = folder / name / "tidy.csv"
-    try:
+    with as_derived(path, folder, "cannot be compared"):
         content = path.read_bytes()
         metrics = _metrics(entry["charts"].values())
         drawn = [metric.column for metric in metrics.values()]
@@ -188,10 +205,6 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             tuple(dict.fromkeys(note["note"] for design in designs for note in design.get("notes", ()))),
             {factor: texts for design in designs for factor, texts in design.get("levels", {}).items()},
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"cannot be compared: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
-        ) from error
 
 
 def _options(
@@ -254,20 +267,10 @@ def _finite(text: str) -> float:
     return value
 
 
-def _exploratory(folder: Path, experiments: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the exploratory claims on each of these experiments, by its name. A talk without claims has none.
-
-    Raises EvidenceError if claims.json cannot be read.
-    """
-    path = folder / "claims.json"
+def _exploratory(claims: Mapping[str, Any], experiments: Collection[str]) -> dict[str, list[str]]:
+    """Return the exploratory claims on each of these experiments, by its name."""
     by_experiment: dict[str, list[str]] = {}
-    try:
-        claims = json.loads(path.read_bytes())["claims"] if path.exists() else {}
-        for name, claim in sorted(claims.items()):
-            if claim["exploratory"] and claim["experiment"] in experiments:
-                by_experiment.setdefault(claim["experiment"], []).append(name)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(
-            f"cannot be read: {type(error).__name__}: {error}", where=path, next_step=_derive_again(folder)
-        ) from error
-    return {experiment: tuple(names) for experiment, names in sorted(by_experiment.items())}
+    for name, claim in sorted(claims.items()):
+        if claim["exploratory"] and claim["experiment"] in experiments:
+            by_experiment.setdefault(claim["experiment"], []).append(name)
+    return dict(sorted(by_experiment.items()))

@@ -22,12 +22,11 @@ from replay.base.paths import ROOT, benchmarks_directory, config_directory, deck
 from replay.base.programs import COMPARED_RELEASES
 from replay.base.tables import level_text
 from replay.base.terminal import waiting
-from replay.exchange.importing.arrange import LOADS
+from replay.exchange.importing.arrange import LOADS, SIZES
 from replay.exchange.sides import Metric, Side, TidyRun, read_side
 from replay.exchange.talk_parts import Slide
 from replay.exchange.talk_points import (
     CLIENTS,
-    SIZES,
     MeasuredVariant,
     Told,
     Walk,

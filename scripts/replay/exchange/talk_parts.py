@@ -8,11 +8,9 @@ from html import escape
 from typing import NamedTuple
 
 from replay.base.stats import median
-from replay.exchange.importing.arrange import DATE, LOADS, VERSION
+from replay.exchange.importing.arrange import DATE, KIND_FACTORS, LOADS, SIZES, VERSION
 from replay.exchange.page import shortened
 from replay.exchange.talk_points import (
-    KIND_FACTORS,
-    SIZES,
     SOURCE,
     Drawn,
     Point,
@@ -135,10 +133,8 @@ def heat_maps(plan: Plan) -> dict[str, tuple[str, list[Point]]]:
     for point in told.points:
         if not told.values(variant.name, point, plan.rate.column):
             continue
-        chart = next(
-            (name for name, chart in charts.items() if chart["workload"].items() <= point.levels.items()), None
-        )
-        if chart and maps.setdefault(point.kind, (chart, []))[0] == chart:
+        is_here = (name for name, chart in charts.items() if chart["workload"].items() <= point.levels.items())
+        if (chart := next(is_here, None)) and maps.setdefault(point.kind, (chart, []))[0] == chart:
             maps[point.kind][1].append(point)
     return maps
 

@@ -13,20 +13,18 @@ from typing import Any, NamedTuple
 
 from replay.base.tables import level_text, short_size_text
 from replay.derive.designs import level_name
+from replay.exchange.importing.arrange import KIND_FACTORS, SIZES
 from replay.exchange.sides import NOT_STATED, Experiment, Metric, TidyRun, what_differs
 from replay.tools.base import UNSTATED
 
 #: The source of figures that are counted or computed from the talk's data, and of its claims.
 SOURCE = "data"
-SIZES = ("io_size_bytes", "object_size_bytes")
 #: Factors along which a load grows, besides what was in flight: who sent it.
 CLIENTS = ("clients", "instances", "hosts")
 
 _NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
-#: What says whether operations read or write, and how they follow each other.
-KIND_FACTORS = ("rw", "io_type", "mode", "io_pattern")
 _KINDS = ("reads", "writes", "reads and writes", "operations")
 #: What slides say of a level, and what the set-up calls the factor.
 FACTOR_WORDS = {

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 from replay.base.clock import seconds_of
@@ -239,10 +240,9 @@ class Finding:
     @property
     def runs_needed(self) -> int | None:
         """The runs that would settle a difference of 10 % with a power of 80 %; None without a spread."""
-        if self.n < 2:
+        if len(self.logs) < 2:
             return None
-        mean = math.fsum(self.logs) / self.n
-        spread = math.sqrt(math.fsum((value - mean) ** 2 for value in self.logs) / (self.n - 1))
+        spread = stdev(self.logs)
         enough = (n for n in range(2, MOST_RUNS) if (t_quantile(n) + _POWER) * spread / math.sqrt(n) <= math.log(SAME))
         return next(enough, MOST_RUNS)
 

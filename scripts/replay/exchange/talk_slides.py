@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from replay.exchange.importing.arrange import KIND_FACTORS
 from replay.exchange.talk_parts import (
     SECONDS,
     Slide,
@@ -23,7 +24,7 @@ from replay.exchange.talk_parts import (
     rows_of,
     walk_slide,
 )
-from replay.exchange.talk_points import FACTOR_WORDS, KIND_FACTORS, SOURCE, Walk, bound, counted, first_upper, sourced
+from replay.exchange.talk_points import FACTOR_WORDS, SOURCE, Walk, bound, counted, first_upper, sourced
 from replay.exchange.talk_sense import Finding, Plan
 from replay.exchange.talk_titles import (
     answer,

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.stats import median
-from replay.exchange.importing.arrange import DATE, VERSION
+from replay.exchange.importing.arrange import DATE, KIND_FACTORS, VERSION
 from replay.exchange.sides import RATE, Metric
-from replay.exchange.talk_points import KIND_FACTORS, SOURCE, Told, Walk, counted, first_upper, said, sourced
+from replay.exchange.talk_points import SOURCE, Told, Walk, counted, first_upper, said, sourced
 from replay.exchange.talk_sense import MANY_RUNS, MOST_RUNS, TAILS, Finding, Plan, Sense
 
 #: What the sides are called if this option alone differs, and otherwise.
@@ -145,11 +145,6 @@ def not_the_same_question(told: Told) -> str:
 # One metric ----------------------------------------------------------------------------------------------------------
 
 
-def tail_text(metric: Metric) -> str:
-    """Return what a percentile says in words, in a sentence."""
-    return next((text.lower() for name, _, text in TAILS if name == metric.name), metric.title)
-
-
 def subject_of(metric: Metric) -> str:
     """Return what a title is about: a metric's name, or what its percentile says in words."""
     return next((sourced(text) for name, _, text in TAILS if name == metric.name), sourced(metric.title)
@@ -209,7 +204,7 @@ def title_of_walk(walk: Walk, findings: Sequence[Finding], tail: Metric | None) 
     over, under = ratios[start].bound(), other[start].bound()
     if walk.name == "tail" and tail:
         typical = "typical" if ratios[0].metric.name.endswith("p50") else "mean"
-        figures = f"<em>{over}</em> the {typical} wait,<br><em>{under}</em> that of {sourced(tail_text(tail))}"
+        figures = f"<em>{over}</em> the {typical} wait,<br><em>{under}</em> that of {subject_of(tail).lower()}"
         return f"{first_upper(walk.kind)} from {first} to {last}{walk.unit}: {figures}."
     figures = f"<em>{over}</em> the {walk.kind}, <em>{under}</em> the {'bytes' if walk.name == 'sizes' else 'wait'}"
     if knee is not None:

@@ -301,6 +301,7 @@ class SetRunner:
             "sets": [cell_set.point for cell_set in order_of_sets(self.design, self.seed)],
             "sets_measured_in_this_sitting": measured_sets,
             "skipped": [vars(skip) for skip in self.protocol.unavailable],
+            "claims": self._claims,
             "versions": self._versions(),
             "host": host(),
             **measuring_code(),

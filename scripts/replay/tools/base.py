@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, ClassVar, NoReturn
@@ -51,8 +51,6 @@ class Result:
     - `metrics`: in base units, with the unit in the name: `operations`, `bytes`, `duration_seconds`,
       `operations_per_second`, `bytes_per_second`, `latency_p99_seconds`, …
     - `series`: (elapsed_seconds, metric, value).
-    - `histogram`: a function, because few callers need it; returns (client, direction, low_seconds, high_seconds,
-      count).
     - `entities`: (kind, id, metric, value) of OSDs and placement groups before the tool ran.
     - `complete`: False if the output was cut off; `metrics` is empty then.
     - `notes`: what a person should know about a figure that is missing or of another kind than usual.
@@ -60,7 +58,6 @@ class Result:
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     series: tuple[tuple[float, str, float], ...] = ()
-    histogram: Callable[[], tuple[tuple[str, str, float, float, int], ...]] = tuple
     entities: tuple[tuple[str, str, str, float], ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()

@@ -18,7 +18,6 @@ from replay.tools.fio_report import (
     DIRECTIONS,
     Client,
     Direction,
-    bounds_nanoseconds,
     merge,
     percentiles_seconds,
     reported_clients,
@@ -59,7 +58,7 @@ class Fio(Tool):
         _check_took_part(clients, run.levels, run.file(role))
         for client in clients:
             check_levels(client, run.levels)
-        return Result(metrics=metrics(clients), histogram=lambda: histogram(clients))
+        return Result(metrics=metrics(clients))
 
 
 TOOL = Fio()
@@ -305,14 +304,3 @@ def _merged_percentiles(several: Sequence[Direction]) -> Iterable[tuple[float, f
         printed = several[0].latency.percentiles
         return [(percent, printed[percent]) for percent in PERCENTILES if percent in printed]
     return []
-
-
-def histogram(clients: Iterable[Client]) -> tuple[tuple[str, str, float, float, int], ...]:
-    """Return (client, direction, low_seconds, high_seconds, count) of every bin that holds a sample."""
-    rows = []
-    for client in clients:
-        for which, direction in client.directions.items():
-            for middle, count in sorted(direction.latency.bins.items()):
-                low, high = bounds_nanoseconds(middle)
-                rows.append((client.name, which, low / 1e9, high / 1e9, count))
-    return tuple(rows)

@@ -148,11 +148,8 @@ def _check_total(total: Client, clients: Sequence[Client]) -> None:
 # fio 2 counted microseconds, up to 2 ** 24 (FIO_IO_U_PLAT_GROUP_NR = 19).
 
 PLAT_BITS = 6
-#: The end of the highest bin in nanoseconds, about 17 s, and its start.
-HIGHEST_END = 1 << 34
-HIGHEST_START = HIGHEST_END - (1 << 33 - PLAT_BITS)
 #: Where the last bin begins, in seconds: of fio 3, of fio 2. No bin of fio 3 has the middle of the last one of fio 2.
-LAST_BIN, OLD_LAST_BIN = HIGHEST_START / 1e9, ((1 << 24) - (1 << 23 - PLAT_BITS)) / 1e6
+LAST_BIN, OLD_LAST_BIN = ((1 << 34) - (1 << 33 - PLAT_BITS)) / 1e9, ((1 << 24) - (1 << 23 - PLAT_BITS)) / 1e6
 OLD_LAST_MIDDLE = ((1 << 24) - (1 << 22 - PLAT_BITS)) / 1e6
 
 
@@ -223,13 +220,6 @@ def _bins(place: Place) -> dict[int, int]:
     if not all(type(count) is int for count in bins.values()):
         place.refuse("a bin without a count")
     return bins
-
-
-def bounds_nanoseconds(middle: int) -> tuple[int, int]:
-    """Return (low, high) in nanoseconds of the bin that fio reports as `middle`. The bin includes low but not high."""
-    discarded_bits = max(0, middle.bit_length() - 1 - PLAT_BITS)
-    low = middle >> discarded_bits << discarded_bits
-    return low, low + (1 << discarded_bits)
 
 
 def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from replay.tools.base import OutputError, Place, Reader, Result, Run, agrees, roles_by_instance, rounding_of
 from replay.tools.cell_logs import series_of_logs
-from replay.tools.fio import check_done, histogram, metrics, notes
+from replay.tools.fio import check_done, metrics, notes
 from replay.tools.fio_report import LAST_BIN, OLD_LAST_BIN, OLD_LAST_MIDDLE, Client, Direction, Latency, read_clients
 
 _HEADER = re.compile(
@@ -124,12 +124,7 @@ class FioReport(Reader):
             check_done(client, run.levels)
         # The number of entries depends on how the report was printed. The level `jobs` says how many jobs ran.
         measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
-        return Result(
-            metrics=measured,
-            series=series_of_logs(run),
-            histogram=lambda: histogram(clients),
-            notes=notes(clients),
-        )
+        return Result(metrics=measured, series=series_of_logs(run), notes=notes(clients))
 
 
 class FioText(Reader):

@@ -23,7 +23,7 @@ from replay.tools.cell_logs import (
     snapshots_taken,
     whole_steps,
 )
-from replay.tools.fio import check_levels, histogram
+from replay.tools.fio import check_levels
 from replay.tools.fio import metrics as fio_metrics
 from replay.tools.fio_report import Client, reported_clients
 
@@ -134,7 +134,7 @@ def _result(
         metrics |= {"journal_max_bytes": max(size for _, size in journal), "journal_end_bytes": journal[-1][1]}
     series = [(at, "lag_seconds", lag) for at, lag in lags]
     series += [(at - first, "journal_bytes", size) for at, size in journal if at >= first]
-    return Result(metrics=metrics, series=tuple(series), histogram=lambda: histogram(clients))
+    return Result(metrics=metrics, series=tuple(series))
 
 
 #: By mode: the daemon's counter of how far it is with an image.

@@ -198,7 +198,7 @@ class WriteLatency(Reader):
         report = _report(run)
         windows, orders = _windows_and_orders(run)
         metrics = {**well_supported(report.metrics), "snapshots": float(len(orders)), **worst(windows)}
-        return Result(metrics=metrics, histogram=report.histogram)
+        return Result(metrics=metrics)
 
 
 class SnapshotInterval(Reader):
@@ -241,7 +241,7 @@ class SnapshotInterval(Reader):
             <= (offset := min((window.elapsed_seconds - order for order in orders), key=abs))
             < AFTER_SECONDS
         ]
-        return Result(metrics=metrics, series=tuple(series), histogram=report.histogram)
+        return Result(metrics=metrics, series=tuple(series))
 
 
 WRITE_LATENCY, SNAPSHOT_INTERVAL = WriteLatency(), SnapshotInterval()

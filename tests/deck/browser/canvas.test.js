@@ -1,6 +1,6 @@
 /** What a canvas shows of its CSV file. every-slide.test.js compares each chart of the talk with its file. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
@@ -8,12 +8,8 @@ import { POINTS, pointsCsv } from "../../../scripts/deck/perf/points.js";
 import { withClients, withMoving } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 test("a chart of some series shows only those, and keeps the numbers of all", async () => {
   const page = await deck.openDeck();

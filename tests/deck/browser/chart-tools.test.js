@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
@@ -12,12 +12,8 @@ import { layoutProblems } from "../../../scripts/deck/check/layout.js";
 import { withToolsChapterAlone } from "../support/chapters.js";
 import { patient } from "../../support/patience.mjs";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 async function open(query, id, options = {}) {
   const page = await deck.openDeck(`?data=fixture${query}`, {

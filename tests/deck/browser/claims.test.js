@@ -390,7 +390,7 @@ describe("if every claim had the same verdict", () => {
       const document = { ...judgedAlike(claims, verdict), data_set: name };
       await deck.replaceFile(`${name}/claims.json`, JSON.stringify(document));
       await page.waitForFunction((wanted) => {
-        const found = Object.values(window.replay.data.claims.claims).filter(
+        const found = Object.values(window.replay.data.about().claims.claims).filter(
           ({ conditions }) => Object.keys(conditions).length > 0,
         );
         return found.every((one) => one.verdict === wanted);

@@ -1,16 +1,12 @@
 /** Axes and marks of counts: clients, trials. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { withChapter, withClients } from "../support/chapters.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 test("an axis of clients has whole numbers, at the measured counts", async () => {
   const page = await deck.openDeck("?data=fixture", { prepare: withClients });

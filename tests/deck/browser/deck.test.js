@@ -2,18 +2,14 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { withClients } from "../support/chapters.js";
 import { readChart } from "../support/csv-file.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 test("a changed CSV file reaches the open chart in place, without reload", async () => {
   const page = await deck.openDeck();
@@ -73,7 +69,7 @@ test("every bound value of slides and notes is filled from the manifest, and kee
   const given = await page.evaluate(() => {
     const { data } = window.replay;
     const isEmpty = ([source, mode, column]) =>
-      source === "answer" && data.answer.modes.find(({ name }) => name === mode)?.[column] === "";
+      source === "answer" && data.about().answer.modes.find(({ name }) => name === mode)?.[column] === "";
     const verdictOf = (one) => {
       const named = one.closest("section[data-set]")?.getAttribute("data-set") ?? null;
       const { claims } = data.about(data.nameFor(named)).claims;

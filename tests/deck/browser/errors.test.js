@@ -2,17 +2,13 @@
 import assert from "node:assert/strict";
 import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
-import { onlyChapters, withClients } from "../support/chapters.js";
+import { onlyMarkdown, withClients } from "../support/chapters.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 test("a missing and a malformed CSV file show an error in the chart's place, until the file is corrected", async () => {
   const page = await deck.openDeck();
@@ -23,6 +19,13 @@ test("a missing and a malformed CSV file show an error in the chart's place, unt
   await deck.replaceFile(name, text.replace(/\d+\.\d+/, "twelve"));
   await alert.waitFor();
   assert.match(await alert.textContent(), /throughput-write-seq\.csv.*row 2, column 2/);
+  // An audience sees that there is no chart; why is for the speaker, who points at it.
+  const reason = alert.locator(".chart-csv-reason");
+  const width = async () => (await reason.boundingBox()).width;
+  assert.ok((await width()) <= 1, "the reason is on the screen");
+  await alert.hover();
+  assert.ok((await width()) > 100, "nobody can read the reason");
+  await page.mouse.move(0, 0);
   await rm(path.join(deck.benchmarks, name));
   await page.waitForFunction(() =>
     /404/.test(document.querySelector("#throughput-write-seq [role=alert]")?.textContent),
@@ -62,7 +65,7 @@ const BROKEN = {
   "an error of the server": [{ status: 500, body: "" }, /500/],
 };
 
-/** A chapter in place of the appendix: a slide for each kind of wrong file, then one with a file of the data set. */
+/** A chapter: a slide for each kind of wrong file, then one with a file of the data set. */
 const FOLDER = "benchmarks/reference/rbd-journaling/aggregate";
 const slideOf = (id, file) =>
   `<!-- .slide: id="${id}" data-timing="10" -->\n## ${id}\n\n` +
@@ -81,10 +84,7 @@ test("each kind of wrong CSV file is named in the chart's place, and does not af
   const page = await deck.openDeck("?data=fixture&explore", {
     hash: `#/${KINDS[0].id}`,
     prepare: async (opened) => {
-      await onlyChapters(opened, ["slides/rpo/90-appendix.md"]);
-      await opened.route("**/slides/rpo/90-appendix.md", (route) =>
-        route.fulfill({ contentType: "text/markdown; charset=utf-8", body: chapter.join("\n\n\n") }),
-      );
+      await onlyMarkdown(opened, chapter.join("\n\n\n"));
       for (const { file, answer } of KINDS)
         await opened.route(`**/${file}.csv`, (route) =>
           route.fulfill({ contentType: "text/csv", ...answer }),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
@@ -11,12 +11,8 @@ import { VERDICTS, judgedAlike } from "../support/claims.js";
 import { startDeck } from "../support/deck.js";
 
 const CLAIMS = "fixture/claims.json";
-let deck;
-
-before(async () => {
-  deck = await startDeck({ shipped: true });
-});
-after(() => deck?.close());
+const deck = await startDeck({ shipped: true });
+after(() => deck.close());
 
 /** A page at the front page's address; `page.complaints` are its console errors. */
 async function open({ query = "?explore&data=fixture", hash = "", ...options } = {}) {
@@ -132,7 +128,7 @@ test("whatever the verdicts, each group of texts shows exactly one, and the answ
   for (const verdict of VERDICTS) {
     await deck.replaceFile(CLAIMS, JSON.stringify(judgedAlike(JSON.parse(original), verdict)));
     await page.waitForFunction(
-      (wanted) => window.replay.data.claims?.claims["journal-4k-seq-write"].verdict === wanted,
+      (wanted) => window.replay.data.about().claims?.claims["journal-4k-seq-write"].verdict === wanted,
       verdict,
     );
     await page.waitForFunction(() => document.querySelectorAll("p.answer:not([hidden])").length === 1);

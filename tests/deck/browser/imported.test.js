@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
 import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { replaceChapter } from "../support/chapters.js";
 import { chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
@@ -26,6 +27,7 @@ ${CHARTS.map(panel).join("\n")}
 <!-- Note -->
 Words.
 `;
+const withChapter = (page) => replaceChapter(page, "slides/rpo/91-journal.md", CHAPTER);
 let deck;
 let results;
 
@@ -49,11 +51,7 @@ after(async () => {
 });
 
 test("its charts are drawn from its tables, with their intervals and a label that says where they come from", async () => {
-  const prepare = (page) =>
-    page.route("**/slides/rpo/91-*.md", (route) =>
-      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
-    );
-  const page = await deck.openDeck("?data=theirs", { prepare });
+  const page = await deck.openDeck("?data=theirs", { prepare: withChapter });
   await goTo(page, "theirs");
   const charts = await chartsOf(page, "theirs");
   assert.deepEqual(
@@ -134,9 +132,7 @@ test("what replay bundle writes of other results is taken by a deck, with their 
   const bundle = await readFile(other);
   const prepare = async (page) => {
     await page.route("**/other.bundle", (route) => route.fulfill({ body: bundle }));
-    await page.route("**/slides/rpo/91-*.md", (route) =>
-      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
-    );
+    await withChapter(page);
   };
   const page = await deck.openDeck("?bundle=other.bundle", { prepare });
   await goTo(page, "theirs");

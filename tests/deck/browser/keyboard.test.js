@@ -1,18 +1,14 @@
 /** By keyboard only: the way of the focus, which must be visible, and the data as a table. */
 import assert from "node:assert/strict";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { readChart } from "../support/csv-file.js";
 import { chartsOf, goTo, startDeck } from "../support/deck.js";
 
 const LONGEST_ROUND = 80;
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 /** Presses Tab until the focus leaves the page, and returns what and where each stop is. */
 async function round(page) {

@@ -8,7 +8,7 @@ import { parse } from "csv-parse/sync";
 
 import { EXAMPLES } from "../../../plugins/chartjs-plugin-csv/demo/examples.js";
 import { patient } from "../../support/patience.mjs";
-import { onlyChapters } from "../support/chapters.js";
+import { onlyMarkdown } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
 const OTHER = "fixture-small";
@@ -79,14 +79,7 @@ before(async () => {
   }
   page = await deck.openDeck(`?data=fixture&compare=${OTHER}&explore`, {
     hash: `#/${KINDS[0].kind}`,
-    async prepare(opened) {
-      await onlyChapters(opened, ["slides/rpo/91-journal.md"]);
-      await opened
-        .context()
-        .route("**/slides/rpo/91-journal.md", (route) =>
-          route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CHAPTER }),
-        );
-    },
+    prepare: (opened) => onlyMarkdown(opened, CHAPTER),
   });
   await page.evaluate(() => window.replay.stage.tools.ready);
 });

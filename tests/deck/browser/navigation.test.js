@@ -1,17 +1,13 @@
 /** Navigation: fast, by key, by address, in the overview. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { chaptersOf, onlyChapters } from "../support/chapters.js";
 import { chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 /** Waits for the charts of the current slide, and returns their problems. */
 async function problemsHere(page) {
@@ -84,7 +80,7 @@ test("a clicker's keys move on and back, and the address always names the curren
 });
 
 test("a deck that is opened at the address of its last slide shows that slide", async () => {
-  const last = "amplification-operations";
+  const last = "stretch-round-trips";
   const direct = await deck.openDeck("?data=fixture", { hash: `#/${last}` });
   assert.equal((await slideIds(direct)).at(-1), last);
   assert.equal(await direct.evaluate(() => window.replay.deck.getCurrentSlide().id), last);
@@ -96,14 +92,14 @@ test("an address that is followed while reveal still writes the last one leads t
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
   const there = await page.evaluate(async () => {
     const here = location.href;
-    location.hash = "#/amplification-operations";
+    location.hash = "#/stretch-round-trips";
     // As reveal does up to a second after a move, here before the page hears of the address that came.
     history.replaceState(history.state, "", here);
     await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
     await new Promise((resolve) => setTimeout(resolve));
     return window.replay.deck.getCurrentSlide().id;
   });
-  assert.equal(there, "amplification-operations");
-  await page.waitForFunction(() => location.hash.startsWith("#/amplification-operations"));
+  assert.equal(there, "stretch-round-trips");
+  await page.waitForFunction(() => location.hash.startsWith("#/stretch-round-trips"));
   await page.close();
 });

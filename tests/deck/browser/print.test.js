@@ -1,6 +1,6 @@
 /** The deck on paper: the view that is printed. pdf.test.js prints it. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { slideIds, startDeck } from "../support/deck.js";
 import { patient } from "../../support/patience.mjs";
@@ -8,12 +8,8 @@ import { patient } from "../../support/patience.mjs";
 /** CSS pixels of a page of 1280 × 720, of a text in a drawing. */
 const SMALLEST_TEXT_PX = 12;
 
-let deck;
-
-before(async () => {
-  deck = await startDeck({ shipped: true });
-});
-after(() => deck?.close());
+const deck = await startDeck({ shipped: true });
+after(() => deck.close());
 
 async function openPrinted(query) {
   const page = await deck.openDeck(`?data=tentacle&${query}`, { colorScheme: "dark" });

@@ -1,16 +1,12 @@
 /** A reader's controls: contents, search, notes, links, and a bar that covers no slide. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { axeInBothThemes, loadAxe } from "../support/axe.js";
-import { onlyChapters } from "../support/chapters.js";
+import { onlyChapters, withWideChart } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
+const deck = await startDeck();
 after(() => deck.close());
 
 const openReader = (hash = "#/shop", query = "?data=fixture&explore", options = {}) =>
@@ -324,6 +320,7 @@ test("a reader chooses light or dark, charts follow, and the choice is kept", as
     colorScheme: "light",
   });
   const page = await context.newPage();
+  await withWideChart(page);
   const address = `${deck.url}?data=fixture&explore#/throughput-write-seq`;
   const color = () =>
     page.evaluate(async () => {

@@ -1,7 +1,7 @@
 /** `?run` in a real browser: charts fill only with the runs that had arrived, and end as their files. */
 import assert from "node:assert/strict";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { readChart, readRuns } from "../support/csv-file.js";
@@ -11,12 +11,8 @@ import { chartsOf, goTo, startDeck } from "../support/deck.js";
 const SLIDE = "throughput-write-seq";
 const FILE = "fixture/rbd-journaling/aggregate/throughput-write-seq.csv";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 const badge = (page) => page.locator(".recorded-run");
 const press = (page, key) => page.keyboard.press(key);
@@ -224,7 +220,9 @@ test("the title settles nothing until all runs have arrived", async () => {
   assert.deepEqual(await shown(), ["journal-4k-seq-write inconclusive"]);
   await press(page, "q");
   await badge(page).getByText("Recorded run over").waitFor();
-  const verdict = await page.evaluate(() => window.replay.data.claims.claims["journal-4k-seq-write"].verdict);
+  const verdict = await page.evaluate(
+    () => window.replay.data.about().claims.claims["journal-4k-seq-write"].verdict,
+  );
   assert.notEqual(verdict, "inconclusive", "a fixture whose title has something to say");
   assert.deepEqual(await shown(), [`journal-4k-seq-write ${verdict}`]);
   await page.close();

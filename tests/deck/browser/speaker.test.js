@@ -1,15 +1,11 @@
 /** The speaker view: the pace of the chosen cut, keys that work on both screens, and finding the deck again. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { goTo, startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
+const deck = await startDeck();
 after(() => deck.close());
 
 /** Opens the speaker view of a page, and waits until both of its slides are ready. */

@@ -1,14 +1,11 @@
 /** On stage: keys and clickers, the two cuts, and slides that somebody tampered with. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
-import { startDeck } from "../support/deck.js";
+import { replaceChapter } from "../support/chapters.js";
+import { goTo, startDeck } from "../support/deck.js";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
+const deck = await startDeck();
 after(() => deck.close());
 
 const slideOf = (page) => page.evaluate(() => window.replay.deck.getCurrentSlide().id);
@@ -284,6 +281,34 @@ test("a square for each minute of the cut is full when it is spoken; the appendi
   await page.close();
 });
 
+test("a title that answers at a click moves nothing below it", async () => {
+  const page = await deck.openDeck("?data=fixture", { hash: "#/shop" });
+  const asking = await page.evaluate(() =>
+    [...document.querySelectorAll(".slides section:has(> h2 > .finding.fragment)")].map(({ id }) => id),
+  );
+  assert.ok(asking.length > 5, `${asking}`);
+  const below = (id) =>
+    page.evaluate((slide) => {
+      const section = document.getElementById(slide);
+      const title = section.querySelector("h2");
+      const shown = [...section.children].find(
+        (element) => element !== title && element.offsetHeight > 0 && !element.matches(".corner"),
+      );
+      return { top: shown.offsetTop, asks: title.querySelector(".question").offsetHeight > 0 };
+    }, id);
+  for (const id of asking) {
+    await goTo(page, id);
+    const before = await below(id);
+    assert.ok(before.asks, id);
+    for (let click = 0; click < 5 && (await below(id)).asks; click += 1)
+      await page.evaluate(() => window.replay.deck.nextFragment());
+    const after = await below(id);
+    assert.equal(after.asks, false, `${id} never answers`);
+    assert.equal(after.top, before.top, id);
+  }
+  await page.close();
+});
+
 test("an address with an impossible request gets a message", async () => {
   const page = await deck.openDeck("?data=fixture&cut=40");
   assert.match(await page.innerText(".notice"), /no “40”-minute cut.*20 or 30/);
@@ -320,9 +345,7 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
   const page = await deck.openDeck("?data=fixture", {
     prepare(one) {
       one.on("request", (request) => asked.push(request.url()));
-      return one.route("**/slides/rpo/10-tax-and-lottery.md", (route) =>
-        route.fulfill({ contentType: "text/markdown; charset=utf-8", body: HOSTILE }),
-      );
+      return replaceChapter(one, "slides/rpo/10-tax-and-lottery.md", HOSTILE);
     },
   });
   await page.evaluate(() => {

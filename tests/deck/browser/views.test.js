@@ -1,17 +1,13 @@
 /** The deck's other views: overview, scroll view, speaker view; and what readers can expect of every view. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 
 import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
 import { patient } from "../../support/patience.mjs";
 
-let deck;
-
-before(async () => {
-  deck = await startDeck();
-});
-after(() => deck?.close());
+const deck = await startDeck();
+after(() => deck.close());
 
 test("the deck is a document, not an application, and every chart is an image with a summary", async () => {
   const page = await deck.openDeck();

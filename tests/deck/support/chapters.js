@@ -1,5 +1,10 @@
 /** Decks of a few of the talk's chapters, which open faster and are cheaper to inspect; and chapters for tests. */
 
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { PROJECT } from "../../../scripts/deck/data-sets.js";
+
 const SECTION = /<section\s[^]*?data-markdown="([^"]*)"[^]*?><\/section>/g;
 
 /** Leaves only these chapters, `slides/….md`, in the page and in the windows that it opens. */
@@ -15,10 +20,45 @@ export function onlyChapters(page, files) {
   );
 }
 
+/** Puts Markdown in place of one of the talk's chapters, also in the windows that the page opens. */
+export function replaceChapter(page, file, body) {
+  return page
+    .context()
+    .route(`**/${file}`, (route) => route.fulfill({ contentType: "text/markdown; charset=utf-8", body }));
+}
+
+/** Makes Markdown, in place of the talk's last chapter, the whole talk but for the chapters `beside`. */
+export async function onlyMarkdown(page, body, beside = []) {
+  const last = "slides/rpo/92-mirror.md";
+  await onlyChapters(page, [...beside, last]);
+  await replaceChapter(page, last, body);
+}
+
 /** The files of the talk's chapters, in the order of the talk. @returns {Promise<string[]>} */
 export async function chaptersOf(url) {
   const html = await (await fetch(url)).text();
   return [...html.matchAll(SECTION)].map(([, file]) => file);
+}
+
+const APPENDIX = "slides/rpo/90-appendix.md";
+const WIDE = `
+
+<!-- .slide: id="throughput-write-seq" data-visibility="uncounted" data-timing="10" -->
+## Sequential writes
+
+In bytes per second, by I/O size; higher is better <!-- .element: class="measure" -->
+
+<canvas data-chart="line" data-chart-src="benchmarks/tentacle/rbd-journaling/aggregate/throughput-write-seq.csv" data-chart-series="Without journal | With journal | Journal mirrored | Snapshot mirrored"></canvas>
+
+<!-- Note -->
+Words.
+`;
+
+/** Adds to the appendix a slide with one chart of several series, whatever the talk draws. */
+export async function withWideChart(page) {
+  // Not from the server: a test that closes its windows while they load would fail by that request.
+  const text = await readFile(path.join(PROJECT, APPENDIX), "utf8");
+  await replaceChapter(page, APPENDIX, `${text.trimEnd()}\n${WIDE}`);
 }
 
 export const CLAIM = "journal-penalty-falls";
@@ -93,19 +133,14 @@ export const SAID = {
   },
 };
 
-/** Puts the chapter of verdicts in place of one of the talk's, also in the windows that the page opens. */
+/** Puts the chapter of verdicts in place of one of the talk's. */
 export function withChapter(page) {
-  return page
-    .context()
-    .route("**/slides/rpo/91-journal.md", (route) =>
-      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: VERDICTS }),
-    );
+  return replaceChapter(page, "slides/rpo/91-journal.md", VERDICTS);
 }
 
 /** Makes the chapter the whole talk. */
-export async function withChapterAlone(page) {
-  await onlyChapters(page, ["slides/rpo/91-journal.md"]);
-  await withChapter(page);
+export function withChapterAlone(page) {
+  return onlyMarkdown(page, VERDICTS);
 }
 
 const FOLDER = "benchmarks/reference/rbd-journaling/aggregate";
@@ -167,14 +202,9 @@ Words.
 Words.
 `;
 
-/** Makes the chapter of the chart tools the whole talk, also in the windows that the page opens. */
-export async function withToolsChapterAlone(page) {
-  await onlyChapters(page, ["slides/rpo/91-journal.md"]);
-  await page
-    .context()
-    .route("**/slides/rpo/91-journal.md", (route) =>
-      route.fulfill({ contentType: "text/markdown; charset=utf-8", body: TOOLS }),
-    );
+/** Makes the chapter of the chart tools the whole talk. */
+export function withToolsChapterAlone(page) {
+  return onlyMarkdown(page, TOOLS);
 }
 
 const SWEEP = "benchmarks/tentacle/client-sweep/aggregate";
@@ -209,15 +239,10 @@ const STILL = `<!-- .slide: id="between" data-timing="10" -->
 Nothing moves.
 `;
 
-/** Two slides whose charts move on from each other, and one beside them, in place of a chapter. */
-export async function withMoving(page) {
-  await onlyChapters(page, ["slides/rpo/95-amplification.md"]);
-  await page.route("**/slides/rpo/95-amplification.md", (route) =>
-    route.fulfill({
-      contentType: "text/markdown; charset=utf-8",
-      body: [moving("bytes", "throughput"), moving("operations", "iops"), STILL].join("\n\n"),
-    }),
-  );
+/** Two slides whose charts move on from each other, and one beside them. */
+export function withMoving(page) {
+  const slides = [moving("bytes", "throughput"), moving("operations", "iops"), STILL];
+  return onlyMarkdown(page, slides.join("\n\n"));
 }
 
 const HALF_HIDDEN = `<!-- .slide: id="half-hidden" data-timing="10" -->
@@ -229,21 +254,12 @@ const HALF_HIDDEN = `<!-- .slide: id="half-hidden" data-timing="10" -->
 </div>
 `;
 
-/** A slide that draws one experiment, and hides another by a verdict, before that other one, in place of a chapter. */
-export async function withHalfHidden(page) {
-  await onlyChapters(page, ["slides/rpo/95-amplification.md"]);
-  await page.route("**/slides/rpo/95-amplification.md", (route) =>
-    route.fulfill({
-      contentType: "text/markdown; charset=utf-8",
-      body: [HALF_HIDDEN, CLIENTS].join("\n\n"),
-    }),
-  );
+/** A slide that draws one experiment, and hides another by a verdict, before that other one. */
+export function withHalfHidden(page) {
+  return onlyMarkdown(page, [HALF_HIDDEN, CLIENTS].join("\n\n"));
 }
 
-/** One slide in place of a chapter, with all series of charts whose axis is a count of clients, beside these chapters. */
-export async function withClients(page, beside = []) {
-  await onlyChapters(page, [...beside, "slides/rpo/95-amplification.md"]);
-  await page.route("**/slides/rpo/95-amplification.md", (route) =>
-    route.fulfill({ contentType: "text/markdown; charset=utf-8", body: CLIENTS }),
-  );
+/** One slide, with all series of charts whose axis is a count of clients, beside these chapters. */
+export function withClients(page, beside = []) {
+  return onlyMarkdown(page, CLIENTS, beside);
 }

@@ -7,6 +7,7 @@ import path from "node:path";
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { patient } from "../../support/patience.mjs";
 import { launchPatiently } from "./browser.js";
+import { withWideChart } from "./chapters.js";
 import { writeFixture } from "./fixture.js";
 
 /** The data sets that the talk's slides show, its own first. */
@@ -45,8 +46,9 @@ export async function startDeck({ shipped = false } = {}) {
     url: server.url,
 
     /**
-     * A page that shows the deck; `page.complaints` are its console errors, broken policies and requests that leave
-     * the deck's own server. `prepare` gets the page before the deck is fetched.
+     * A page that shows the deck, whose talk has one more slide, of `withWideChart`; `page.complaints` are its console
+     * errors, broken policies and requests that leave the deck's own server. `prepare` gets the page before the deck
+     * is fetched.
      */
     async openDeck(query = "?data=fixture", { hash = "", prepare = () => {}, ...options } = {}) {
       const page = await browser.newPage({
@@ -66,6 +68,7 @@ export async function startDeck({ shipped = false } = {}) {
         if (!address.startsWith(server.url) && !/^(?:data|blob):/.test(address))
           page.complaints.push(`asks another server: ${address}`);
       });
+      await withWideChart(page);
       await prepare(page);
       await page.goto(`${server.url}${query}${hash}`);
       await page.waitForSelector("html[data-deck-ready]");

@@ -50,6 +50,39 @@ export function runsFile(charts) {
     : {};
 }
 
+/** Made-up answers: the label of a mode, the seconds that it loses, at worst and typically, and what it adds to a write. */
+const ANSWERS = {
+  none: ["No mirroring", "none", "", "", ""],
+  "journal-poll-5": ["Journal mirrored", "journal-mirrored", 4.5, 2.2, 0.0071],
+  "snapshot-60": ["Snapshots every 60 s", "snapshot-mirrored", 59, 31, 0.0011],
+  "snapshot-15": ["Snapshots every 15 s", "snapshot-mirrored", 15.5, 8.3, 0.0017],
+  "snapshot-1": ["Snapshots every second", "snapshot-mirrored", 3.1, 2.4, 0.041],
+};
+
+/** answer.csv, with the columns that slides read. */
+export function answerFile(n) {
+  const header = [
+    ...["name", "label", "mode", "recovery_point_worst_seconds", "recovery_point_median_seconds"],
+    ...["recovery_point_n", "recovery_point_source", "recovery_time_worst_seconds"],
+    ...["latency_added_4k_seconds", "latency_added_4k_low_seconds", "latency_added_4k_high_seconds"],
+    ...["latency_added_4k_n", "latency_added_4k_source"],
+  ];
+  const rows = Object.entries(ANSWERS).map(([name, [label, mode, worst, median, added]]) => {
+    const lost = worst === "" ? ["", "", "", "", ""] : [worst, median, n, "failover", 1.5];
+    const interval = added === "" || n === 1 ? ["", ""] : [added * 0.9, added * 1.2];
+    return [
+      name,
+      label,
+      mode,
+      ...lost,
+      added,
+      ...interval,
+      ...(added === "" ? ["", ""] : [n, "rbd-journaling"]),
+    ];
+  });
+  return text([header, ...rows]);
+}
+
 /**
  * A chart in the long form, its file and the runs behind it: of each series, its points as `[x, y]` or
  * `[x, y, low, high]`. `n` runs stand behind each.

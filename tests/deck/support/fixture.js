@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { findings } from "./claims.js";
-import { longChart, recordingOf, runsFile, wideChart } from "./fixture-files.js";
+import { answerFile, longChart, recordingOf, runsFile, wideChart } from "./fixture-files.js";
 
 /** The claims themselves, without what was found. */
 const CLAIMS = path.resolve(import.meta.dirname, "../../../benchmarks/tentacle/claims.json");
@@ -28,39 +28,6 @@ const T_QUANTILES = {
 };
 /** The margin within which a claim treats reads as equal. */
 const READ_MARGIN = { low: 0.8, high: 1.25, series: ["With journal"], claims: ["journal-reads-unaffected"] };
-
-/** Made-up answers: the label of a mode, the seconds that it loses, at worst and typically, and what it adds to a write. */
-const ANSWERS = {
-  none: ["No mirroring", "none", "", "", ""],
-  "journal-poll-5": ["Journal mirrored", "journal-mirrored", 4.5, 2.2, 0.0071],
-  "snapshot-60": ["Snapshots every 60 s", "snapshot-mirrored", 59, 31, 0.0011],
-  "snapshot-15": ["Snapshots every 15 s", "snapshot-mirrored", 15.5, 8.3, 0.0017],
-  "snapshot-1": ["Snapshots every second", "snapshot-mirrored", 3.1, 2.4, 0.041],
-};
-
-/** answer.csv, with the columns that slides read. */
-function answerFile(n) {
-  const header = [
-    ...["name", "label", "mode", "recovery_point_worst_seconds", "recovery_point_median_seconds"],
-    ...["recovery_point_n", "recovery_point_source", "recovery_time_worst_seconds"],
-    ...["latency_added_4k_seconds", "latency_added_4k_low_seconds", "latency_added_4k_high_seconds"],
-    ...["latency_added_4k_n", "latency_added_4k_source"],
-  ];
-  const rows = Object.entries(ANSWERS).map(([name, [label, mode, worst, median, added]]) => {
-    const lost = worst === "" ? ["", "", "", "", ""] : [worst, median, n, "failover", 1.5];
-    const interval = added === "" || n === 1 ? ["", ""] : [added * 0.9, added * 1.2];
-    return [
-      name,
-      label,
-      mode,
-      ...lost,
-      added,
-      ...interval,
-      ...(added === "" ? ["", ""] : [n, "rbd-journaling"]),
-    ];
-  });
-  return `${[header, ...rows].map((cells) => cells.join(",")).join("\n")}\n`;
-}
 
 /** Made-up bytes per second of a plain image: rises with the size, and levels off. */
 const plain = (size, kind) => (({ read: 400e6, write: 240e6 })[kind] * size) / (size + 60_000);

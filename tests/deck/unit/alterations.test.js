@@ -195,11 +195,8 @@ test("a slide is marked if any file of its chart is altered, also one beside the
     `<section><h2>Title</h2><canvas data-chart="line" data-chart-src="benchmarks/mine/${file("p50")}"
        data-chart-more="benchmarks/mine/${file("p99")}"></canvas></section>`,
   ).window;
-  writeAlteredMarks(document.body, {
-    resolve: (src) => src,
-    dataSet: "mine",
-    alterationsOf: () => [{ file: file("p99"), what: NOT_DERIVED }],
-  });
+  const alterationsOf = () => [{ file: file("p99"), what: NOT_DERIVED }];
+  writeAlteredMarks(document.body, { resolve: (src) => src, alterationsOf }, { dataSet: "mine" });
   const mark = document.querySelector("section > p.altered-data");
   assert.equal(mark?.textContent, `ALTERED DATA: ${file("p99")} is not what derive wrote.`);
 });

@@ -4,9 +4,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
-import { adviceOf } from "../../../deck/data/advice.js";
 import { answerModel, answerOrigin, answerSource, parseAnswer, waysOf } from "../../../deck/data/answer.js";
-import { decisionTable } from "../../../deck/data/decisions.js";
+import { adviceOf, decisionTable } from "../../../deck/data/decisions.js";
 import { appendixNumbers, minutesOf } from "../../../deck/stage/slide-number.js";
 import { movedSentence } from "../../../deck/text/releases.js";
 import { columnTitles } from "../../../deck/text/stacked-tables.js";
@@ -246,7 +245,7 @@ test("each column of a stacked table has its heading, also below one that spans 
 });
 
 test("a bound value reads a field of answer.csv with two digits, and null where there is none", () => {
-  const look = answerSource(() => answer);
+  const look = answerSource(answer);
   assert.equal(look(["journal-5", "recovery_point_worst_seconds"]), "5.6 s");
   assert.equal(look(["none", "media_bytes_per_byte_4k"]), "7");
   for (const wrong of [
@@ -256,7 +255,7 @@ test("a bound value reads a field of answer.csv with two digits, and null where 
     ["none", "mode"],
   ])
     assert.equal(look(wrong), null, wrong.join("."));
-  assert.equal(answerSource(() => null)(["none", "mode"]), null);
+  assert.equal(answerSource(null)(["none", "mode"]), null);
 });
 
 test("what is no answer.csv is refused, and the shipped one is read", async () => {

@@ -114,7 +114,7 @@ test("a chart is marked with the margin of its claim, and with published figures
   const canvas = { dataset: { chartSrc: "a/iops.csv", chartMarks: "S1 = 5" } };
   const margin = { low: 0.9, high: 1.1, series: ["With journal"] };
   const entryOf = (src) => (src === "a/ratio-iops.csv" ? { margin } : {});
-  const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf);
+  const marks = (slot) => marksOf({ canvas, state, scale: "log", ...slot }, entryOf(slot.src));
   assert.deepEqual(
     marks({ src: "a/iops.csv" }).map(({ axis, value, label }) => [axis, value, label]),
     [["value", 5, "S1"]],

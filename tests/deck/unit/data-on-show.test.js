@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { JSDOM } from "jsdom";
 
 import { DataOnShow } from "../../../deck/data/data-on-show.js";
-import { Manifests } from "../../../deck/data/manifests.js";
+import { readDocument } from "../../../deck/data/manifests.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 
@@ -22,7 +22,7 @@ test("without a request the deck shows the data set that the page names", async 
   const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
   await data.load();
   assert.equal(data.resolve(CHART), CHART);
-  assert.equal(data.manifest.label, "ours");
+  assert.equal(data.about().manifest.label, "ours");
   assert.equal(data.problem, null);
 });
 
@@ -31,7 +31,7 @@ test("with a request, charts and manifest are the other data set's", async () =>
   const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile });
   await data.load();
   assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
-  assert.equal(data.manifest.label, "mine");
+  assert.equal(data.about().manifest.label, "mine");
 });
 
 test("a chart that the awaited data set lacks is drawn from its stand-in until it is there", async () => {
@@ -55,6 +55,14 @@ test("a chart that the awaited data set lacks is drawn from its stand-in until i
   assert.equal(data.resolve(CHART), CHART.replace("reference", "local"));
 });
 
+test("a data set may be called as what every object has", async () => {
+  const fetchFile = server(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
+  const search = "?data=constructor&meanwhile=reference";
+  const data = new DataOnShow({ search, usual: "reference", fetchFile });
+  await data.load();
+  assert.equal(data.resolve(CHART), CHART);
+});
+
 test("a server without a list still shows the requested data set", async () => {
   const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile: server({}) });
   await data.load();
@@ -63,9 +71,8 @@ test("a server without a list still shows the requested data set", async () => {
 });
 
 test("an index page in place of a manifest is not a manifest", async () => {
-  const manifests = new Manifests(server({ "benchmarks/a/manifest.json": "<!doctype html>" }));
-  assert.equal(await manifests.load("a"), null);
-  assert.equal(manifests.get("a"), null);
+  const address = "benchmarks/a/manifest.json";
+  assert.equal(await readDocument(server({ [address]: "<!doctype html>" }), address), null);
 });
 
 test("the data are the shipped ones only if the page names them", async () => {
@@ -94,7 +101,7 @@ test("a frozen talk ignores what the address asks for, and says so", async () =>
   };
   const data = await frozen("?data=other&meanwhile=other");
   assert.equal(data.resolve(CHART.replace("reference", "mine")), CHART.replace("reference", "mine"));
-  assert.equal(data.manifest.label, "mine");
+  assert.equal(data.about().manifest.label, "mine");
   assert.equal(data.meanwhile, null);
   assert.equal(data.shipped, true);
   assert.equal(data.problem, "This talk is frozen to mine; “other” is ignored.");
@@ -172,15 +179,15 @@ test("claims that disappear are no longer shown", async () => {
   };
   const data = new DataOnShow({ search: "", usual: "reference", fetchFile: server(texts) });
   await data.load();
-  assert.deepEqual(data.claims, { claims: { price: {} } });
+  assert.deepEqual(data.about().claims, { claims: { price: {} } });
   Object.assign(texts, list({ reference: ["manifest.json"] }));
   await data.load();
-  assert.equal(data.claims, null);
+  assert.equal(data.about().claims, null);
 });
 
 test("a server without a list is asked for claims too", async () => {
   const fetchFile = server({ "benchmarks/reference/claims.json": '{"claims": {}}' });
   const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
   await data.load();
-  assert.deepEqual(data.claims, { claims: {} });
+  assert.deepEqual(data.about().claims, { claims: {} });
 });

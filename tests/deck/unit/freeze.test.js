@@ -21,7 +21,7 @@ import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { commitOf, pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
-import { pinChapter, pinPage } from "../../../scripts/deck/text/pin.js";
+import { pinChapter } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { FIXTURE } from "../support/fixture.js";
 import { CHART, MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
@@ -131,83 +131,66 @@ test("a chapter that depends on no data stays as it is", () => {
   assert.equal(pinned(plain), plain);
 });
 
-test("the page names the data set, and says that it is frozen to it", () => {
-  const html = '<head><meta name="replay:data-set" content="reference" /></head>';
-  const page = pinPage(html, "mine");
-  assert.match(page, /<meta name="replay:data-set" content="mine" \/>/);
-  assert.match(page, /<meta name="replay:frozen" content="mine" \/>/);
-  assert.throws(() => pinPage("<head></head>", "mine"), /0 elements <meta name="replay:data-set"/);
+test("a data set that is missing, or has no claims, is refused with what to do", async (t) => {
+  const talk = await makeTalk();
+  t.after(() => talk.remove());
+  await talk.save("slides/talk/a.md", "# One\n\n<!-- Note -->\nWords.\n");
+  const places = { root: talk.root, benchmarks: talk.benchmarks };
+  await assert.rejects(pinnedTalk({ ...places, name: "mine" }), /no data set “mine”. Available: reference/);
+  await talk.saveData({ claims: null }, "mine");
+  await assert.rejects(
+    pinnedTalk({ ...places, name: "mine" }),
+    /has no claims\.json; .*\.\/replay derive --data mine/,
+  );
+  const { chapters, dataSets } = await pinnedTalk({ ...places, name: "reference" });
+  assert.deepEqual([...chapters.keys()], ["slides/talk/a.md"]);
+  assert.deepEqual(dataSets, ["reference"]);
 });
 
-test("a data set that is missing, or has no claims, is refused with what to do", async () => {
+test("a talk that is frozen to its own data keeps the slides of another data set; frozen to others, it has none", async (t) => {
   const talk = await makeTalk();
-  try {
-    await talk.save("slides/talk/a.md", "# One\n\n<!-- Note -->\nWords.\n");
-    const places = { root: talk.root, benchmarks: talk.benchmarks };
-    await assert.rejects(pinnedTalk({ ...places, name: "mine" }), /no data set “mine”. Available: reference/);
-    await talk.saveData({ claims: null }, "mine");
-    await assert.rejects(
-      pinnedTalk({ ...places, name: "mine" }),
-      /has no claims\.json; .*\.\/replay derive --data mine/,
-    );
-    const { chapters, dataSets } = await pinnedTalk({ ...places, name: "reference" });
-    assert.deepEqual([...chapters.keys()], ["slides/talk/a.md"]);
-    assert.deepEqual(dataSets, ["reference"]);
-  } finally {
-    await talk.remove();
-  }
-});
-
-test("a talk that is frozen to its own data keeps the slides of another data set; frozen to others, it has none", async () => {
-  const talk = await makeTalk();
+  t.after(() => talk.remove());
   const slide = (id, attribute) =>
     `<!-- .slide: id="${id}"${attribute} -->\n# <data value="manifest.label">Sandbox</data>\n\n<canvas data-chart="line" data-chart-src="${CHART.replace("reference", attribute ? "old" : "reference")}"></canvas>\n\n<!-- Note -->\nWords.\n`;
-  try {
-    await talk.state({ other_data_sets: ["old"] });
-    await talk.save("slides/talk/a.md", `${slide("one", "")}\n\n${slide("two", ' data-set="old"')}`);
-    const places = { root: talk.root, benchmarks: talk.benchmarks };
-    await assert.rejects(pinnedTalk({ ...places, name: "reference" }), /no data set “old”/);
-    for (const name of ["old", "mine"])
-      await talk.saveData({ manifest: { ...MANIFEST, label: `A ${name} one` } }, name);
-    const read = async (name) => {
-      const { chapters, dataSets } = await pinnedTalk({ ...places, name });
-      const text = chapters.get("slides/talk/a.md");
-      return { dataSets, text, labels: [...text.matchAll(/">(.*)<\/data>/g)].map(([, label]) => label) };
-    };
-    const own = await read("reference");
-    assert.deepEqual(
-      [own.dataSets, own.labels],
-      [
-        ["reference", "old"],
-        ["Sandbox", "A old one"],
-      ],
-    );
-    assert.match(own.text, /id="two" data-set="old" -->[^]*benchmarks\/old\//);
-    const mine = await read("mine");
-    assert.deepEqual([mine.dataSets, mine.labels], [["mine"], ["A mine one", "A mine one"]]);
-    assert.doesNotMatch(mine.text, /data-set|benchmarks\/(?!mine\/)/);
-    assert.match(mine.text, /id="two" -->/);
-  } finally {
-    await talk.remove();
-  }
+  await talk.state({ other_data_sets: ["old"] });
+  await talk.save("slides/talk/a.md", `${slide("one", "")}\n\n${slide("two", ' data-set="old"')}`);
+  const places = { root: talk.root, benchmarks: talk.benchmarks };
+  await assert.rejects(pinnedTalk({ ...places, name: "reference" }), /no data set “old”/);
+  for (const name of ["old", "mine"])
+    await talk.saveData({ manifest: { ...MANIFEST, label: `A ${name} one` } }, name);
+  const read = async (name) => {
+    const { chapters, dataSets } = await pinnedTalk({ ...places, name });
+    const text = chapters.get("slides/talk/a.md");
+    return { dataSets, text, labels: [...text.matchAll(/">(.*)<\/data>/g)].map(([, label]) => label) };
+  };
+  const own = await read("reference");
+  assert.deepEqual(
+    [own.dataSets, own.labels],
+    [
+      ["reference", "old"],
+      ["Sandbox", "A old one"],
+    ],
+  );
+  assert.match(own.text, /id="two" data-set="old" -->[^]*benchmarks\/old\//);
+  const mine = await read("mine");
+  assert.deepEqual([mine.dataSets, mine.labels], [["mine"], ["A mine one", "A mine one"]]);
+  assert.doesNotMatch(mine.text, /data-set|benchmarks\/(?!mine\/)/);
+  assert.match(mine.text, /id="two" -->/);
 });
 
-test("the site gets the data sets that a slide compares, as far as they are here", async () => {
+test("the site gets the data sets that a slide compares, as far as they are here", async (t) => {
   const talk = await makeTalk();
+  t.after(() => talk.remove());
   const chart = (name) => CHART.replace("reference", name);
-  try {
-    await talk.save(
-      "slides/talk/a.md",
-      `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src="${chart("old")}" data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
-    );
-    for (const name of ["old", "mine", "not-shown"]) await talk.saveData({}, name);
-    const dataSets = async (name) =>
-      (await pinnedTalk({ root: talk.root, benchmarks: talk.benchmarks, name })).dataSets;
-    assert.deepEqual(await dataSets("reference"), ["reference", "old"]);
-    assert.deepEqual(await dataSets("mine"), ["mine", "old", "reference"]);
-  } finally {
-    await talk.remove();
-  }
+  await talk.save(
+    "slides/talk/a.md",
+    `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src="${chart("old")}" data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
+  );
+  for (const name of ["old", "mine", "not-shown"]) await talk.saveData({}, name);
+  const dataSets = async (name) =>
+    (await pinnedTalk({ root: talk.root, benchmarks: talk.benchmarks, name })).dataSets;
+  assert.deepEqual(await dataSets("reference"), ["reference", "old"]);
+  assert.deepEqual(await dataSets("mine"), ["mine", "old", "reference"]);
 });
 
 test("a frozen site holds its data set, those that slides compare, its wording, and the record of all", async () => {

@@ -127,37 +127,30 @@ function printed(talk) {
   });
 }
 
-test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async () => {
+test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async (t) => {
   const talk = await makeTalk();
-  try {
-    await talk.save("slides/talk/a.md", SLIDE);
-    await talk.state({ chapters: ["a.md", "gone.md"] });
-    const done = printed(talk);
-    assert.equal(done.status, 1, done.stderr);
-    const problem =
-      /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
-    assert.match(done.stderr, problem);
-  } finally {
-    await talk.remove();
-  }
+  t.after(() => talk.remove());
+  await talk.save("slides/talk/a.md", SLIDE);
+  await talk.state({ chapters: ["a.md", "gone.md"] });
+  const done = printed(talk);
+  assert.equal(done.status, 1, done.stderr);
+  const problem = /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
+  assert.match(done.stderr, problem);
 });
 
-test("a talk is not printed if any data set of its slides is altered, also one that single slides show", async () => {
+test("a talk is not printed if any data set of its slides is altered, also one that single slides show", async (t) => {
   const talk = await makeTalk();
-  try {
-    const slide = SLIDE.replace("data-timing", 'data-compare="reference newer" data-timing');
-    await talk.save("slides/talk/a.md", slide);
-    await talk.state({ other_data_sets: ["old"] });
-    const resources = [{ path: "manifest.json", hash: "sha256:0" }];
-    for (const name of ["old", "newer"]) {
-      await talk.saveData({}, name);
-      await talk.save(`benchmarks/${name}/datapackage.json`, JSON.stringify({ resources }));
-    }
-    const done = printed(talk);
-    assert.equal(done.status, 1, done.stderr);
-    for (const name of ["old", "newer"])
-      assert.match(done.stderr, new RegExp(`^ *${name}/manifest\\.json is not what derive wrote$`, "m"));
-  } finally {
-    await talk.remove();
+  t.after(() => talk.remove());
+  const slide = SLIDE.replace("data-timing", 'data-compare="reference newer" data-timing');
+  await talk.save("slides/talk/a.md", slide);
+  await talk.state({ other_data_sets: ["old"] });
+  const resources = [{ path: "manifest.json", hash: "sha256:0" }];
+  for (const name of ["old", "newer"]) {
+    await talk.saveData({}, name);
+    await talk.save(`benchmarks/${name}/datapackage.json`, JSON.stringify({ resources }));
   }
+  const done = printed(talk);
+  assert.equal(done.status, 1, done.stderr);
+  for (const name of ["old", "newer"])
+    assert.match(done.stderr, new RegExp(`^ *${name}/manifest\\.json is not what derive wrote$`, "m"));
 });

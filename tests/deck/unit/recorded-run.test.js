@@ -7,9 +7,15 @@ import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 
-import { chartFileIn } from "../../../deck/recorded-run/chart-file.js";
-import { Film, arrivedRuns, changesBetween, lastMoment } from "../../../deck/recorded-run/film.js";
-import { ratioOf, spreadOf } from "../../../deck/recorded-run/statistics.js";
+import {
+  Film,
+  arrivedRuns,
+  changesBetween,
+  lastMoment,
+  ratioOf,
+  spreadOf,
+} from "../../../deck/recorded-run/film.js";
+import { Recording } from "../../../deck/recorded-run/recording.js";
 import { Playback, groupsOf, timelineOf } from "../../../deck/recorded-run/timeline.js";
 import { formatDuration, lackingWords, runPosition, runTitle } from "../../../deck/recorded-run/words.js";
 
@@ -379,18 +385,26 @@ test("the line says what is played, how fast, and how far it is", () => {
 });
 
 test("an address of a chart's file names chart and companion; another address names nothing", () => {
-  const base = "http://localhost:1/talk/?run";
-  assert.deepEqual(chartFileIn("benchmarks/local/rbd-bench/aggregate/latency-p99-9.spread.csv?v=1", base), {
-    dataSet: "local",
+  const recording = new Recording("local", { experiments: {} });
+  assert.deepEqual(recording.fileAt("benchmarks/local/rbd-bench/aggregate/latency-p99-9.spread.csv?v=/1"), {
+    folder: "benchmarks/local/rbd-bench/aggregate",
     experiment: "rbd-bench",
     chart: "latency-p99-9",
     suffix: "spread",
     key: "rbd-bench/latency-p99-9",
-    folder: "http://localhost:1/talk/benchmarks/local/rbd-bench/aggregate",
+    isOfRuns: false,
   });
-  const runs = chartFileIn("benchmarks/local/x/aggregate/runs.csv", base);
-  assert.deepEqual([runs.suffix, runs.chart, runs.key, runs.experiment], ["runs", null, null, "x"]);
-  assert.equal(chartFileIn("benchmarks/local/x/aggregate/a.csv", base).suffix, "");
-  for (const other of ["benchmarks/local/manifest.json", "benchmarks/local/x/tidy.csv", "slides/a.csv"])
-    assert.equal(chartFileIn(other, base), null);
+  const runs = recording.fileAt("benchmarks/local/x/aggregate/runs.csv");
+  assert.deepEqual([runs.isOfRuns, runs.experiment], [true, "x"]);
+  assert.equal(recording.fileAt("benchmarks/local/x/aggregate/runs.spread.csv").isOfRuns, false);
+  assert.equal(recording.fileAt("benchmarks/local/x/aggregate/a.csv").suffix, "");
+  for (const other of [
+    "benchmarks/local/manifest.json",
+    "benchmarks/local/claims.json",
+    "benchmarks/local/x/tidy.csv",
+    "benchmarks/other/x/aggregate/a.csv",
+    "slides/a.csv",
+    null,
+  ])
+    assert.equal(recording.fileAt(other), null);
 });

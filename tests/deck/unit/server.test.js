@@ -90,12 +90,16 @@ test("no address leads out of the folders that are served", async () => {
 test("a data set that lies elsewhere is served, as it is listed", async () => {
   const elsewhere = await mkdtemp(path.join(tmpdir(), "replay-larger-disk-"));
   await writeFile(path.join(elsewhere, "manifest.json"), "{}");
+  await mkdir(path.join(elsewhere, "measured"));
+  await writeFile(path.join(elsewhere, "measured", "registered.csv"), "cell,claim\n");
   const link = path.join(benchmarks, "linked");
   await symlink(elsewhere, link);
   try {
     const { files } = JSON.parse((await request("/benchmarks/index.json")).body);
-    assert.deepEqual([files.linked, files.local], [["manifest.json"], ["rbd-journaling/aggregate/a.csv"]]);
-    assert.equal((await request("/benchmarks/linked/manifest.json")).body, "{}");
+    assert.deepEqual(files.linked, ["manifest.json", "measured/registered.csv"]);
+    assert.deepEqual(files.local, ["rbd-journaling/aggregate/a.csv"]);
+    for (const name of files.linked)
+      assert.equal((await request(`/benchmarks/linked/${name}`)).status, 200, name);
   } finally {
     await rm(link);
     await rm(elsewhere, { recursive: true });

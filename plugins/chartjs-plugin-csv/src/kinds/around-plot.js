@@ -10,21 +10,27 @@ const KEY = { row: 1.45, below: 0.4, mark: 0.95, text: 1.5, apart: 1.6 };
 /** px from the edge. */
 const INDENT = 2;
 
-/** The strip above a plot: the name of the axis of values, and what full and hollow marks mean. */
-export class KeyBox {
+/** What Chart.js asks of every box. */
+class Box {
   options = { display: false };
-  position = "top";
   width = 0;
   height = 0;
-  #rows = [];
 
-  constructor(chart) {
+  constructor(chart, position) {
     this.chart = chart;
+    this.position = position;
   }
 
   isHorizontal() {
-    return true;
+    return this.position === "top";
   }
+
+  draw() {}
+}
+
+/** The strip above a plot: the name of the axis of values, and what full and hollow marks mean. */
+export class KeyBox extends Box {
+  #rows = [];
 
   update(width) {
     const { chart } = this;
@@ -75,24 +81,9 @@ export class KeyBox {
 }
 
 /** The room at the right of a plot. */
-export class SideBox {
-  options = { display: false };
-  position = "right";
-  width = 0;
-  height = 0;
-
-  constructor(chart) {
-    this.chart = chart;
-  }
-
-  isHorizontal() {
-    return false;
-  }
-
+export class SideBox extends Box {
   update(_, height) {
     this.height = height;
     this.width = csvOf(this.chart)?.model ? controllerOf(this.chart).side(this.chart) : 0;
   }
-
-  draw() {}
 }

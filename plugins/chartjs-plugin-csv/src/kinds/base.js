@@ -9,7 +9,7 @@ import { csvOf } from "../plugin.js";
 import { short } from "../units.js";
 import { Drawing } from "./drawing.js";
 import { aboutIn, emOf, themeOf } from "./in-chart.js";
-import { MARK, Mark } from "./mark.js";
+import { MARK, Mark, boxAround } from "./mark.js";
 import { shapeOf } from "./pen.js";
 
 export { placedLabelsOf } from "./drawing.js";
@@ -131,13 +131,7 @@ export class KindController extends DatasetController {
 
   /** A box from two corners, each px along and across. */
   box([along, across], [along2, across2]) {
-    const [a, b] = [this.at(along, across), this.at(along2, across2)];
-    return {
-      left: Math.min(a.x, b.x),
-      right: Math.max(a.x, b.x),
-      top: Math.min(a.y, b.y),
-      bottom: Math.max(a.y, b.y),
-    };
+    return boxAround([this.at(along, across), this.at(along2, across2)]);
   }
 
   /** Where the mark of a point is, `{x, y, style, …}`; null if there is none. */

@@ -253,14 +253,10 @@ export default {
     });
   },
 
-  table(chart, { rowTable, seriesOf, textCell, valueCell }) {
-    const { model, axes, settings } = chart;
+  table(chart, { rowTable, seriesOf, textCell, valueColumns }) {
+    const { axes, settings } = chart;
     const shown = seriesOf(chart);
-    const columns = model.xs.map((x, index) => ({
-      title: String(x),
-      cell: ({ points }) =>
-        valueCell(points[index], { ...axes, yUnit: unitOf({ ...settings, ...axes }, { at: index }) }),
-    }));
+    const [value, ...cells] = valueColumns(chart, (at) => unitOf({ ...settings, ...axes }, { at }));
     const lost = {
       title: "Lost in this step",
       cell: (series) => {
@@ -269,6 +265,6 @@ export default {
         return textCell(own > 0 && before > own ? divided(before / own) : "–");
       },
     };
-    return rowTable(chart, [columns[0], lost, ...columns.slice(1)]);
+    return rowTable(chart, [value, lost, ...cells]);
   },
 };

@@ -22,7 +22,7 @@ export const Drawing = {
 
   start(chart) {
     if (!kindOf(chart.config.type)) return;
-    const own = [new KeyBox(chart), new SideBox(chart)];
+    const own = [new KeyBox(chart, "top"), new SideBox(chart, "right")];
     boxes.set(chart, own);
     for (const box of own) {
       layouts.configure(chart, box, { position: box.position, weight: 400, fullSize: box.isHorizontal() });

@@ -20,6 +20,7 @@ import {
   themeOf,
   valueOfEachFile,
 } from "./base.js";
+import { boxAround } from "./mark.js";
 import { stroke, strokeThrough } from "./pen.js";
 
 /** Of the line between two marks, in sizes of a mark. */
@@ -61,10 +62,7 @@ class DumbbellController extends KindController {
   obstacles() {
     const marks = marksOf(this);
     if (marks.length < 2) return [];
-    const [xs, ys] = [marks.map(({ x }) => x), marks.map(({ y }) => y)];
-    const [left, right] = [Math.min(...xs) - 2, Math.max(...xs) + 2];
-    const [top, bottom] = [Math.min(...ys) - 2, Math.max(...ys) + 2];
-    return [{ left, right, top, bottom, cost: 4 }];
+    return [{ ...boxAround(marks, 2), cost: 4 }];
   }
 
   draw() {
@@ -128,12 +126,5 @@ export default {
     );
   },
 
-  table: (chart, { rowTable, valueCell }) =>
-    rowTable(
-      chart,
-      chart.model.xs.map((x, index) => ({
-        title: String(x),
-        cell: ({ points }) => valueCell(points[index], chart.axes),
-      })),
-    ),
+  table: (chart, { rowTable, valueColumns }) => rowTable(chart, valueColumns(chart)),
 };

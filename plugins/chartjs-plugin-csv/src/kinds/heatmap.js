@@ -6,7 +6,7 @@
 
 import { isLogarithmic } from "../range.js";
 import { yScaleType } from "../axes.js";
-import { place } from "../figures.js";
+import { place, valuesOf } from "../figures.js";
 import { csvOf } from "../plugin.js";
 import { resolveColor } from "../style.js";
 import { short } from "../units.js";
@@ -47,7 +47,7 @@ function luminance(rgb) {
 /** Where the values of a chart lie on its ramp. */
 function rampIn(chart) {
   const { settings } = csvOf(chart);
-  const values = aboutIn(chart).flatMap(({ points }) => points.flatMap(({ y }) => (y === null ? [] : [y])));
+  const values = aboutIn(chart).flatMap(valuesOf);
   const isLog = isLogarithmic(yScaleType(settings)) && values.every((value) => value > 0);
   const placeOf = isLog ? Math.log : (value) => value;
   const [low, high] = [Math.min(...values), Math.max(...values)];

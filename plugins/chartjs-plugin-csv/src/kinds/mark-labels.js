@@ -9,7 +9,7 @@
 
 import { placeBoxes, placesAround } from "../place.js";
 import { controllerOf, emOf, marksOf, setFont, shownIn, themeOf } from "./in-chart.js";
-import { HIDING, boxOf } from "./mark.js";
+import { HIDING, boxAround, boxOf } from "./mark.js";
 
 /** A line of text, in sizes of its font. */
 export const LINE = 1.2;
@@ -128,6 +128,6 @@ export function boxesAlong(from, to, cost) {
   const steps = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 12));
   return Array.from({ length: steps + 1 }, (_, step) => {
     const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
-    return { left: x - 3, right: x + 3, top: y - 3, bottom: y + 3, cost };
+    return { ...boxAround([{ x, y }], 3), cost };
   });
 }

@@ -42,6 +42,17 @@ export class Mark extends Element {
   }
 }
 
+/** The box around places of a chart, with so much room on each side, px. */
+export function boxAround(places, room = 0) {
+  const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)];
+  return {
+    left: Math.min(...xs) - room,
+    right: Math.max(...xs) + room,
+    top: Math.min(...ys) - room,
+    bottom: Math.max(...ys) + room,
+  };
+}
+
 /** The box of a mark, as one that labels had better not cover. */
 export function boxOf({ x, y, size, width, height }) {
   const [across, down] = [(width ?? size) / 2, (height ?? size) / 2];

@@ -1,5 +1,7 @@
 /** What kinds draw with: marks whose form says what they are, hatching, lines, arrows. */
 
+import { clipArea, unclipArea } from "chart.js/helpers";
+
 /** Shares of a mark's side: its corners, the outline of a hollow one, the stroke of a cross. */
 const CORNER = 0.18;
 const OUTLINE = 0.17;
@@ -77,12 +79,10 @@ export function drawMark(ctx, { x, y, size, style, shape = "square", color, page
 }
 
 /** Fills a box with lines at 45°: a limit, what is lost to it, what waits. */
-export function hatch(ctx, { left, top, right, bottom }, color, alpha) {
+export function hatch(ctx, box, color, alpha) {
+  const { left, top, right, bottom } = box;
   if (!(right > left && bottom > top)) return;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, right - left, bottom - top);
-  ctx.clip();
+  clipArea(ctx, box);
   Object.assign(ctx, { strokeStyle: color, globalAlpha: alpha, lineWidth: HATCH.width });
   ctx.beginPath();
   for (let from = left - (bottom - top); from < right; from += HATCH.step) {
@@ -90,7 +90,7 @@ export function hatch(ctx, { left, top, right, bottom }, color, alpha) {
     ctx.lineTo(from + bottom - top, top);
   }
   ctx.stroke();
-  ctx.restore();
+  unclipArea(ctx);
 }
 
 /** A straight line, as wide and as strong as said. */

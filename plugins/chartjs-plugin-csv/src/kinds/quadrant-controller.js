@@ -5,6 +5,7 @@ import { short } from "../units.js";
 import { KindController, bothInWords, emOf, isEmphasised, marksOf, shownIn, themeOf } from "./base.js";
 import { boxesOfBets, drawBets, keyOfBets, labelsOfBets, pressBet } from "./bets.js";
 import { BrokenScale, drawBreaks } from "./broken-scale.js";
+import { boxAround } from "./mark.js";
 import { arrow, stroke } from "./pen.js";
 import { ROLES, arrowOf } from "./ways.js";
 
@@ -117,10 +118,7 @@ export class QuadrantController extends KindController {
 
   obstacles() {
     const marks = this.#pair;
-    const box = (from, to, cost) => ({
-      ...{ left: Math.min(from.x, to.x) - 3, right: Math.max(from.x, to.x) + 3 },
-      ...{ top: Math.min(from.y, to.y) - 3, bottom: Math.max(from.y, to.y) + 3, cost },
-    });
+    const box = (from, to, cost) => ({ ...boxAround([from, to], 3), cost });
     const path = this.arrow;
     return [
       ...(marks.length > 1 ? [box(marks[0], marks.at(-1), 6)] : []),

@@ -118,7 +118,7 @@ export default {
     });
   },
 
-  table(chart, { rowTable, valueCell }) {
+  table(chart, { rowTable, textCell, valueCell }) {
     const { model, axes } = chart;
     const settings = chart.settings ?? {};
     return rowTable(
@@ -128,7 +128,7 @@ export default {
         const unit = isLoss ? axes.xUnit : axes.yUnit;
         const cell = ({ points }) =>
           points[index]?.y === Infinity
-            ? { value: null, text: lossInWords(Infinity, settings), detail: null }
+            ? textCell(lossInWords(Infinity, settings))
             : valueCell(points[index], { ...axes, yUnit: unit });
         return { title: String(x), cell };
       }),

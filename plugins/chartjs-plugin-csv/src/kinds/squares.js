@@ -23,6 +23,7 @@ import {
   unitAt,
   valueOfEachFile,
 } from "./base.js";
+import { boxAround } from "./mark.js";
 import { drawMark, stroke } from "./pen.js";
 
 const STATES = ["full", "cross", "hollow", "dashed"];
@@ -176,8 +177,7 @@ class SquaresController extends KindController {
   place({ y }, index) {
     const { cells, size, style } = this.layout[index];
     if (y === null || cells.length === 0) return null;
-    const [xs, ys] = [cells.map((cell) => cell.x), cells.map((cell) => cell.y)];
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const { left, right, top, bottom } = boxAround(cells);
     const { lost } = themeOf(this.chart);
     const isLost = style === "cross" || isTrials(this.csv.model);
     return {
@@ -330,7 +330,7 @@ export default {
 
   table(chart, make) {
     const { model, axes, settings } = chart;
-    const { rowTable, valueCell } = make;
+    const { rowTable, valueColumns } = make;
     if (isTrials(model)) {
       const level = {
         title: levelName(settings),
@@ -339,13 +339,10 @@ export default {
       const columns = [...trialColumns(chart, make), ...(settings.levels ? [level] : [])];
       return rowTable(chart, columns, { n: false });
     }
+    const units = { ...settings, yUnit: axes.yUnit };
     return rowTable(
       chart,
-      model.xs.map((x, index) => ({
-        title: String(x),
-        cell: ({ points }) =>
-          valueCell(points[index], { ...axes, yUnit: unitAt({ ...settings, yUnit: axes.yUnit }, index) }),
-      })),
+      valueColumns(chart, (at) => unitAt(units, at)),
     );
   },
 };

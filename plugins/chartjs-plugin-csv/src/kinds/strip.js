@@ -4,7 +4,7 @@
  */
 
 import { csvOf } from "../plugin.js";
-import { medianOf, worstOf } from "../figures.js";
+import { medianOf, valuesOf, worstOf } from "../figures.js";
 import { trialColumns, trialsInWords } from "../trials.js";
 import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries } from "./base.js";
 import { stroke } from "./pen.js";
@@ -67,7 +67,7 @@ class StripController extends KindController {
 
   draw() {
     super.draw();
-    const values = this.entry.points.flatMap(({ y }) => (y === null ? [] : [y]));
+    const values = valuesOf(this.entry);
     if (values.length === 0) return;
     const [median, reach] = [this.across(medianOf(values)), (this.breadth * MEDIAN) / 2];
     stroke(this._ctx, this.at(this.lane - reach, median), this.at(this.lane + reach, median), {

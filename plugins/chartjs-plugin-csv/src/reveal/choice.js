@@ -21,6 +21,8 @@ export class Choice {
   /** @returns {object} the options of the csv plugin that the change affects, with their new values */
   change(change) {
     Object.assign(this.#chosen, change);
+    // Whoever wants no runs leaves them to the slide, which may draw them.
+    this.#chosen.runs ||= null;
     const { settings } = this;
     return Object.fromEntries(Object.keys(change).map((key) => [key, settings[key]]));
   }

@@ -1,10 +1,9 @@
 import { csvOf } from "../plugin.js";
 import { summarize } from "../summary.js";
+import { whenIdle } from "./idle.js";
 
 /** A chart of more points is shown before it is described, which takes longer than a frame may. */
 const MANY_POINTS = 10_000;
-/** Longest wait for that, ms. */
-const TIMEOUT = 250;
 
 /**
  * Writes the text of a chart: its label for screen readers, and its caption.
@@ -14,7 +13,7 @@ const TIMEOUT = 250;
 export async function describe(slot, { labelFor, summaryFor }) {
   const { model, canvas, caption } = slot;
   if (model?.series.some(({ points }) => points.length > MANY_POINTS)) {
-    await whenIdle();
+    await new Promise((resolve) => whenIdle(resolve));
     if (slot.model !== model) return;
   }
   if (model) canvas.setAttribute("aria-label", summaryOf(slot, summaryFor));
@@ -37,19 +36,11 @@ function summaryOf(slot, summaryFor) {
     // The page's own summary failed: its author sees the error, and the chart still gets a summary.
     console.error(error);
   }
-  const { overlaid } = csvOf(slot.chart);
+  const { overlaid, settings } = csvOf(slot.chart);
   return summarize(slot.shownModel, {
-    ...slot.settings,
+    ...settings,
     type: slot.kind,
     title: slot.canvas.dataset.chartLabel ?? null,
-    second: overlaid ? slot.state.overlay.label : null,
-  });
-}
-
-function whenIdle() {
-  return new Promise((resolve) => {
-    // Safari has no idle callbacks.
-    if (globalThis.requestIdleCallback) requestIdleCallback(() => resolve(), { timeout: TIMEOUT });
-    else setTimeout(resolve, 0);
+    second: overlaid ? (settings.overlay.label ?? settings.overlay.url) : null,
   });
 }

@@ -3,6 +3,13 @@ const TIMEOUT = 250;
 /** After this time, ms, work that has not ended no longer keeps the next from its turn: its file may never arrive. */
 export const PATIENCE = 1000;
 
+/** @param {() => void} work   runs when the browser is idle */
+export function whenIdle(work) {
+  // Safari has no idle callbacks.
+  if (globalThis.requestIdleCallback) requestIdleCallback(work, { timeout: TIMEOUT });
+  else setTimeout(work, 0);
+}
+
 /**
  * A queue whose items are handled one by one while the browser is idle. Work that takes a while, as its promise says, ends
  * before the next begins, so that no frame has to bear two of them.
@@ -10,7 +17,8 @@ export const PATIENCE = 1000;
 export class IdleQueue {
   #work;
   #items = new Set();
-  #handle = null;
+  /** The turn that the next item waits for, or null. */
+  #turn = null;
   #busy = null;
 
   /** @param {(item: unknown) => unknown} work   what it returns is awaited if it is a promise, which must not reject */
@@ -26,7 +34,7 @@ export class IdleQueue {
   /** Begins nothing before this work has ended, or has taken too long. @param {unknown} work   a promise must not reject */
   after(work) {
     if (typeof work?.then !== "function") return;
-    this.#cancel();
+    this.#turn = null;
     const turn = (this.#busy = {});
     const over = () => {
       if (this.#busy !== turn) return;
@@ -47,37 +55,29 @@ export class IdleQueue {
 
   /** Handles all remaining items now. */
   flush() {
-    this.#cancel();
+    this.#turn = null;
     const items = [...this.#items];
     this.#items.clear();
     for (const item of items) this.#work(item);
   }
 
   clear() {
-    this.#cancel();
+    this.#turn = null;
     this.#items.clear();
     this.#busy = null;
   }
 
   #schedule() {
-    if (this.#handle !== null || this.#busy !== null || this.#items.size === 0) return;
-    const next = () => {
-      this.#handle = null;
+    if (this.#turn !== null || this.#busy !== null || this.#items.size === 0) return;
+    const turn = (this.#turn = {});
+    whenIdle(() => {
+      if (this.#turn !== turn) return;
+      this.#turn = null;
       const [item] = this.#items;
       if (item === undefined) return;
       this.#items.delete(item);
       this.after(this.#work(item));
       this.#schedule();
-    };
-    // Safari has no idle callbacks.
-    this.#handle = globalThis.requestIdleCallback
-      ? { idle: requestIdleCallback(next, { timeout: TIMEOUT }) }
-      : { timer: setTimeout(next, 0) };
-  }
-
-  #cancel() {
-    if (this.#handle?.idle !== undefined) cancelIdleCallback(this.#handle.idle);
-    else if (this.#handle) clearTimeout(this.#handle.timer);
-    this.#handle = null;
+    });
   }
 }

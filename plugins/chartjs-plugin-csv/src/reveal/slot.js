@@ -274,7 +274,7 @@ export class Slot {
    * @returns {Promise<boolean>} whether they are drawn; if not, `runsError` may say why
    */
   async showRuns(runs) {
-    await this.#choose({ runs: runs || null });
+    await this.#choose({ runs });
     return Boolean(this.chart && csvOf(this.chart).runs);
   }
 

@@ -175,6 +175,17 @@ async function newPage(
   return page;
 }
 
+/** How many pixels of the n-th canvas are painted. */
+export function painted(page, n = 0) {
+  return page.evaluate((index) => {
+    const one = document.querySelectorAll("canvas")[index];
+    const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
+    let count = 0;
+    for (let i = 3; i < data.length; i += 4) if (data[i] !== 0) count += 1;
+    return count;
+  }, n);
+}
+
 /** What the chart of the n-th canvas holds: labels, and per dataset its label, data and colour. Null without a chart. */
 export function chartData(page, n = 0) {
   return page.evaluate((index) => {

@@ -37,6 +37,7 @@ AXES = {
     "instances": ("Instances", "count"),
     "hosts": ("Hosts", "count"),
 }
+SIZES = ("io_size_bytes", "object_size_bytes")
 #: Those of them that say what was in flight.
 LOADS = ("io_depth", "jobs", "threads", "io_threads")
 #: What is named beside the options that differ between folders: facts of runs, where folders have none in common.
@@ -45,7 +46,8 @@ _FACTS: Mapping[str, Callable[[FoundRun], str | None]] = {
     VERSION: lambda run: run.version,
     DATE: lambda run: run.reported_at and run.reported_at[:10],
 }
-_NAMED_FIRST = ("rw", "mode", "io_type", "io_pattern")
+#: What says whether operations read or write, and how they follow each other: the names of charts begin with it.
+KIND_FACTORS = ("rw", "io_type", "mode", "io_pattern")
 #: Factors that a chart's name omits if other factors imply their levels: how long a run was, and where.
 _TOLD_BY_OTHERS = frozenset({
     "rw_mix_read", "option_io_total_bytes", "option_size", "option_io_size", "option_runtime", "option_time_based",
@@ -109,7 +111,7 @@ def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *,
             columns[name] = _plain_levels(texts, words.setdefault(name, {}))
     x_factor = _axis(columns)
     varying = [name for name, values in columns.items() if len(set(values)) > 1 and name != x_factor]
-    named = [name for name in _NAMED_FIRST if name in columns]
+    named = [name for name in KIND_FACTORS if name in columns]
     workload = tuple(dict.fromkeys([*named, *varying]))
     for name in workload:
         others = tuple(other for other in workload if other != name)

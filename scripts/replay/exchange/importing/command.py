@@ -22,7 +22,7 @@ from replay.evidence import durable
 from replay.evidence.data_set import CAMPAIGN, MANIFEST, design_file, pack_name, pretty_json, write_pack
 from replay.evidence.durable import SUMS, sha256, sums_text
 from replay.evidence.read import SEAL
-from replay.exchange.importing.arrange import CONFIGURATION, Arranged, arrange, repetitions
+from replay.exchange.importing.arrange import CONFIGURATION, SIZES, Arranged, arrange, repetitions
 from replay.exchange.importing.collect import Collected, collect
 from replay.exchange.importing.documents import (
     Content,
@@ -44,7 +44,6 @@ ACCOUNT_HEADER = ("folder", "path", "sha256", "bytes", "experiment", "runs", "le
 #: levels.
 SHOWN_REASONS, SHOWN_FILES, SHOWN_NAMES, SHOWN_LEVELS = 8, 3, 6, 8
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+", re.ASCII)
-_SIZES = ("io_size_bytes", "object_size_bytes")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -280,7 +279,7 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     for name, levels in arranged.factors.items():
         if len(levels) > 1 or name == arranged.x_factor:
             place = " (the axis)" if name == arranged.x_factor else ""
-            texts = [short_size_text(str(level)) if name in _SIZES else str(level) for level in levels]
+            texts = [short_size_text(str(level)) if name in SIZES else str(level) for level in levels]
             print(f"  {name}{place}: {_some(texts, SHOWN_LEVELS)}")
         for level in levels if name == CONFIGURATION else ():
             print(visible(f"    {level}: {arranged.words[name][str(level)]}"))

@@ -27,7 +27,7 @@ from replay.exchange.importing.fio_reports import (
     workload_of,
 )
 from replay.exchange.importing.fio_text import asked_of, commands_in, contradiction
-from replay.exchange.importing.runs import Found, Level, Ranges, joined, whole_number
+from replay.exchange.importing.runs import Found, Level, Ranges, whole_number
 from replay.tools.base import UNSTATED
 from replay.tools.fio_report import ALL_CLIENTS
 
@@ -313,7 +313,7 @@ def _moment(report: Mapping[str, Any]) -> str | None:
 def _ranges(report: LocatedReport, key: str, chosen: Sequence[int], jobs: int) -> Ranges:
     """Return where a report of only the chosen entries is. A run of all of them is the whole report."""
     if len(chosen) == jobs:
-        return report.view.ranges(report.start, report.end)
+        return report.view.ranges_of([(report.start, report.end)])
     text = report.view.text
     at, end = next((begin, stop) for name, begin, stop in members(text, report.start) if name == key)
     entries = [(begin, stop) for _, begin, stop in members(text, at)]
@@ -324,4 +324,4 @@ def _ranges(report: LocatedReport, key: str, chosen: Sequence[int], jobs: int) -
             # Another entry follows, so there is a comma.
             ranges.append((entries[index][1], entries[index + 1][0]))
     ranges.append((end - 1, report.end))
-    return joined(span for start, stop in ranges for span in report.view.ranges(start, stop))
+    return report.view.ranges_of(ranges)

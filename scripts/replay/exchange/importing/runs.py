@@ -60,19 +60,16 @@ class TextView:
         self._starts = [0, *accumulate(end - start for start, end in self._pieces)]
         self.text = "".join(whole[start:end] for start, end in self._pieces)
 
-    def ranges(self, start: int, end: int) -> Ranges:
-        """Return where a part of this text is in the whole one."""
-        parts = []
-        for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
-            at, (begin, stop) = self._starts[index], self._pieces[index]
-            if at >= end:
-                break
-            parts.append((begin + max(0, start - at), min(stop, begin + end - at)))
-        return joined(parts)
-
     def ranges_of(self, parts: Iterable[tuple[int, int]]) -> Ranges:
-        """Return where several parts of this text, in rising order, are in the whole one."""
-        return joined(span for start, end in joined(parts) for span in self.ranges(start, end))
+        """Return where parts of this text, in rising order, are in the whole one."""
+        spans = []
+        for start, end in joined(parts):
+            for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
+                at, (begin, stop) = self._starts[index], self._pieces[index]
+                if at >= end:
+                    break
+                spans.append((begin + max(0, start - at), min(stop, begin + end - at)))
+        return joined(spans)
 
 
 def whole_text(text: str) -> TextView:
@@ -216,11 +213,6 @@ def commands(text: str, program: str, *needed: str) -> Iterator[list[str]]:
         names = [word.rpartition("/")[2] for word in words]
         if program in names and (not needed or set(needed) & set(words)):
             yield words[names.index(program) + 1 :]
-
-
-def last_command(text: str, program: str, *needed: str) -> list[str]:
-    """Return the words of the last of these commands, none if there is none."""
-    return next(commands(text, program, *needed), [])
 
 
 def option(words: Sequence[str], *names: str) -> str | None:

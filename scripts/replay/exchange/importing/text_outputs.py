@@ -18,7 +18,7 @@ from replay.exchange.importing.runs import (
     Ranges,
     TextView,
     bytes_of,
-    last_command,
+    commands,
     lines,
     option,
     view_of,
@@ -101,7 +101,7 @@ def _rbd_run(run: _Lines, view: TextView) -> Found | str:
     }
     if header["mix"]:
         stated["rw_mix_read"] = int(header["mix"])
-    words = last_command(run.before, "rbd", "bench", "bench-write")
+    words = next(commands(run.before, "rbd", "bench", "bench-write"), [])
     kind = option(words, "--io-type")
     levels = with_command(stated, {
         "io_type": _TYPES.get(kind, kind),
@@ -200,7 +200,7 @@ def _documents(view: TextView) -> Iterator[Found | str]:
             keys = {"Object": "object_size", "Write": "write_size", "Read": "read_size"}
             sizes = {name: _number(report.get(key)) for name, key in keys.items()}
             threads = _number(report.get("concurrent_ios"))
-            ranges = view.ranges(start.start(), end)
+            ranges = view.ranges_of([(start.start(), end)])
             yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ranges)
         last = end
     if not last and why:
@@ -214,7 +214,7 @@ def _rados_found(
     size = sizes["Object"] or operation
     if not size or not operation:
         return "it does not say how large the objects are"
-    words = last_command(before, "rados", "bench")
+    words = next(commands(before, "rados", "bench"), [])
     # After the seconds: a pool may have the name of a mode.
     mode = next((word for time, word in itertools.pairwise(words) if whole_number(time) and word in _MODES), None)
     if mode and kind != ("write" if mode == "write" else "read"):

@@ -6,7 +6,6 @@ A figure is said with its unit, in two or three digits, and never more than was 
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from replay.base.errors import EvidenceError
-from replay.base.paths import replay_command
 from replay.base.stats import median
 from replay.base.tables import level_text
 from replay.derive.facts import lower_bound_of
 from replay.derive.part import LINES
 from replay.design.link import RTT
 from replay.exchange.page import Column
-from replay.exchange.sides import Experiment, Side, read_side
+from replay.exchange.sides import Experiment, Side, as_derived, read_side
 
 #: The columns that hold texts, whatever these look like.
 _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limiter", "host", "series"), str)
@@ -86,11 +83,10 @@ class MeasuredExperiment:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set: as `replay compare` reads it, its experiments that have runs, and its claims by id."""
+    """A data set: as `replay compare` reads it, and its experiments that have runs."""
 
     side: Side
     experiments: tuple[MeasuredExperiment, ...]
-    claims: Mapping[str, Mapping[str, Any]]
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -118,19 +114,9 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
     """
     side = read_side(benchmarks, name)
     folder = benchmarks / name
-    try:
+    with as_derived(folder, folder, "cannot be reported"):
         entries = side.manifest["experiments"]
-        experiments = tuple(
-            _measured(folder, entries[name], experiment) for name, experiment in side.experiments.items()
-        )
-        claims = folder / "claims.json"
-        return DataSet(side, experiments, json.loads(claims.read_bytes())["claims"] if claims.exists() else {})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EvidenceError(
-            f"cannot be reported: {type(error).__name__}: {error}",
-            where=folder,
-            next_step=f"derive it again: {replay_command('derive', '--data', name, '--force')}",
-        ) from error
+        return DataSet(side, tuple(_measured(folder, entries[name], each) for name, each in side.experiments.items()))
 
 
 def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> MeasuredExperiment:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from replay.base.stats import median
-from replay.exchange.importing.arrange import CONFIGURATION, LOADS
-from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, paragraph, strip, table
+from replay.exchange.importing.arrange import CONFIGURATION, KIND_FACTORS, LOADS, SIZES
+from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, over_time, paragraph, strip, table
 from replay.exchange.page import Row as Marks
 from replay.exchange.report.data_set import (
     NOTHING,
@@ -29,10 +29,14 @@ from replay.exchange.report.data_set import (
     values,
 )
 from replay.exchange.sides import IMPORTED, differences
-from replay.exchange.talk_points import KIND_FACTORS, SIZES, Point, axis_of, points_of, said, size_text, words
+from replay.exchange.talk_points import Point, axis_of, points_of, said, size_text, words
 from replay.exchange.talk_sense import SAME
 
 _P99 = "latency_p99_seconds"
+_OVER_TIME = (
+    "Means of one second. A line is the median of its runs, the band behind it goes from the lowest to the highest of "
+    "them. A line ends with its shortest run."
+)
 #: The columns that say how much was done, the likeliest first: their name, and how a value is written.
 _RATES: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
     "operations_per_second": ("operations a second", per_second),
@@ -62,6 +66,7 @@ def imported(data: DataSet) -> ReportPart:
     if not loaded:
         return ReportPart()
     body = [_section(experiment, loads, data.side.name) for experiment, loads in loaded]
+    body += _over_time([experiment for experiment, _ in loaded])
     return ReportPart(
         " ".join(_most(*each) for each in loaded), " ".join(_basis(loads) for _, loads in loaded), "\n".join(body)
     )
@@ -238,3 +243,19 @@ def _table(experiment: MeasuredExperiment, loads: Sequence[_Load], labels: Seque
         Column("n", [str(len(runs)) for runs in tables], NUMBER),
     ]
     return table(told(columns), caption)
+
+
+def _over_time(experiments: Sequence[MeasuredExperiment]) -> list[str]:
+    """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of runs."""
+    written = {
+        "seconds": seconds,
+        "bytes_per_second": bytes_per_second,
+        "operations_per_second": lambda value: f"{per_second(value)}/s",
+    }
+    charts = []
+    for experiment in experiments:
+        for name, lines in experiment.lines.items():
+            chart = experiment.entry["charts"][name]
+            if not lines.empty:
+                charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
+    return [heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts] if charts else []

@@ -22,7 +22,6 @@ from replay.exchange.page import (
     document,
     heading,
     origin,
-    over_time,
     paragraph,
     table,
     words,
@@ -37,7 +36,6 @@ from replay.exchange.report.data_set import (
     largest,
     middle,
     number_of,
-    per_second,
     read_data_set,
     seconds,
     share,
@@ -53,18 +51,13 @@ _NOT_MEASURED = "not measured"
 _COMMITTED = "slowest_osd_commit_latency_seconds"
 #: Before the name of what was asked of the line, it is what was measured.
 _MEASURED = "measured_"
-_OVER_TIME = (
-    "Means of one second. A line is the median of its runs, the band behind it goes from the lowest to the highest of "
-    "them. A line ends with its shortest run."
-)
 _KINDS = {"held": "better", "refuted": "worse"}
 
 
 def parts_of(data: DataSet) -> list[ReportPart]:
     """Return what a data set says about each question, in the order of the page."""
     measured = () if _is_imported(data) else (price, loss, rate, distance, exhausted, slowest_osds, settings)
-    parts = (*measured, imported, _over_time)
-    return [part(data) for part in parts]
+    return [part(data) for part in (*measured, imported)]
 
 
 def _is_imported(data: DataSet) -> bool:
@@ -122,26 +115,10 @@ def _short(parts: Sequence[ReportPart]) -> str:
     return f'<ul class="short">{"".join(items)}</ul>' if items else ""
 
 
-def _over_time(data: DataSet) -> ReportPart:
-    """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of imported runs."""
-    written = {
-        "seconds": seconds,
-        "bytes_per_second": bytes_per_second,
-        "operations_per_second": lambda value: f"{per_second(value)}/s",
-    }
-    charts = []
-    for experiment in data.of(IMPORTED):
-        for name, lines in experiment.lines.items():
-            chart = experiment.entry["charts"][name]
-            if not lines.empty:
-                charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
-    return ReportPart(body="\n".join([heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts]) if charts else "")
-
-
 def _verdicts(data: DataSet) -> str:
     """Return the verdicts on the claims about the experiments of mirroring, and where the others are."""
     names = {experiment.name for experiment in data.of(*MIRRORING)}
-    measured = [claim for claim in data.claims.values() if claim["verdict"] != _NOT_MEASURED]
+    measured = [claim for claim in data.side.claims.values() if claim["verdict"] != _NOT_MEASURED]
     here = [claim for claim in measured if claim["experiment"] in names]
     others = len(measured) - len(here)
     line = paragraph(

@@ -5,7 +5,6 @@ Nothing is extrapolated: a rate is that of some runs, at their size of writes an
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,7 +106,7 @@ def _of_all_experiments(rates: list[MirroringRate]) -> list[MirroringRate]:
         replace(
             found[0],
             experiment=", ".join(rate.experiment for rate in found),
-            writes=tuple(itertools.chain.from_iterable(rate.writes for rate in found)),
+            writes=tuple(writes for rate in found for writes in rate.writes),
         )
         for found in same.values()
     ]
