@@ -118,11 +118,7 @@ function inLines(text) {
 export function marksOf({ src, canvas, scale, state }, entry) {
   if (!src) return [];
   const about = state.shown ?? state.used?.series ?? seriesNames(canvas.dataset.chartSeries);
-  return [
-    ...noDifference(src, scale),
-    ...shaded(marginOf(entry, about)),
-    ...published(src, canvas),
-  ];
+  return [...noDifference(src, scale), ...shaded(marginOf(entry, about)), ...published(src, canvas)];
 }
 
 /** The line at 1 of a ratio. A log2 axis always has an emphasised tick there; an axis that starts at zero may not. */

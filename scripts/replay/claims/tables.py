@@ -100,10 +100,11 @@ def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
 
 
 def registrations_in(rows: Iterable[Mapping[str, str]]) -> Registrations:
-    """Return what the rows of registered.csv say."""
+    """Return what the rows of registered.csv say; nothing if an older version wrote it, until it is derived again."""
     registrations: dict[str, dict[str, str]] = {}
     for row in rows:
-        registrations.setdefault(row["registration"], {})[row["claim"]] = row["digest"]
+        if name := row.get("registration"):
+            registrations.setdefault(name, {})[row["claim"]] = row["digest"]
     return registrations
 
 
