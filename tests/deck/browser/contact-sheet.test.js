@@ -25,12 +25,13 @@ async function sizeOf(file) {
 
 test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async () => {
   const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
-  const grid = ["--columns", "1", "--rows", "1", "--width", "320"];
+  const grid = ["--columns", "2", "--rows", "1", "--width", "320"];
   await contactSheet("--out", out, "--data", "fixture", "--theme", "both", "--only", "claims-", ...grid);
   const files = (await readdir(out)).map((name) => name.replace(/-\d+-claims/, "-N-claims")).sort();
   const expected = ["light", "dark"].flatMap((theme) => [
     `${theme}-N-claims-latency.png`,
     `${theme}-N-claims-mirroring.png`,
+    `${theme}-N-claims-tail.png`,
     `${theme}-sheet-1.png`,
     `${theme}-sheet-2.png`,
   ]);
@@ -38,7 +39,7 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
   const [photograph] = (await readdir(out)).filter((name) => name.includes("claims-latency"));
   assert.deepEqual(await sizeOf(path.join(out, photograph)), [1280, 720]);
   const [width, height] = await sizeOf(path.join(out, "light-sheet-1.png"));
-  assert.equal(width, 320 + 2 * 16);
+  assert.equal(width, 2 * 320 + 3 * 16);
   assert.ok(height >= 180 && height < 400, `${height} px high`);
   await rm(out, { recursive: true });
 });
