@@ -83,7 +83,8 @@ def test_independent_runs_without_a_common_block_are_examined_as_any_others():
     assert (busy.verdict, busy.presupposed[0].met) == (NOT_TESTABLE, False)
     assert "in 2 of 2 cells" in busy.reason
     assert judged(one, data).exploratory == "every block had been measured before it was registered"
-    assert judged(one, data, {block: [{"c": one.digest}] for block in range(1, 9)}).exploratory == ""
+    table = Table([{**row, "registration": "r"} for row in data], FACTORS, {"r": {"c": one.digest}})
+    assert judge(one, table).exploratory == ""
 
 
 @pytest.mark.parametrize(("true", "expected"), [(2, REFUTED), (0.5, REFUTED), (1, INCONCLUSIVE)])

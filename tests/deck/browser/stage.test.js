@@ -286,7 +286,7 @@ test("a title that answers at a click moves nothing below it", async () => {
   const asking = await page.evaluate(() =>
     [...document.querySelectorAll(".slides section:has(> h2 > .finding.fragment)")].map(({ id }) => id),
   );
-  assert.ok(asking.length > 5, `${asking}`);
+  assert.ok(asking.length >= 5, `${asking}`);
   const below = (id) =>
     page.evaluate((slide) => {
       const section = document.getElementById(slide);
@@ -298,13 +298,13 @@ test("a title that answers at a click moves nothing below it", async () => {
     }, id);
   for (const id of asking) {
     await goTo(page, id);
-    const before = await below(id);
-    assert.ok(before.asks, id);
-    for (let click = 0; click < 5 && (await below(id)).asks; click += 1)
-      await page.evaluate(() => window.replay.deck.nextFragment());
-    const after = await below(id);
-    assert.equal(after.asks, false, `${id} never answers`);
-    assert.equal(after.top, before.top, id);
+    const answered = await below(id);
+    assert.equal(answered.asks, false, `${id} never answers`);
+    await page.evaluate((slide) => {
+      const { h, v } = window.replay.deck.getIndices(document.getElementById(slide));
+      window.replay.deck.slide(h, v, -1);
+    }, id);
+    assert.deepEqual(await below(id), { top: answered.top, asks: true }, id);
   }
   await page.close();
 });
