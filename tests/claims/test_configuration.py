@@ -38,8 +38,7 @@ def cells_of(claim, scale):
     """Each cell that a claim needs, as (variant, levels), and those that its experiment has at a scale."""
     needed = set()
     for condition in claim.conditions:
-        selectors = [condition.cells] if isinstance(condition, Count) else [one for _, one in condition.terms]
-        needed |= {(one.variant, *point.items()) for one in selectors for point in one.points()}
+        needed |= {(one.variant, *point.items()) for one in condition.selectors for point in one.points()}
     design = expand(load_experiment(claim.experiment), scale)
     there = {(cell.variant.name, *one.levels.items()) for one in design.sets for cell in one.cells}
     return needed, there

@@ -115,19 +115,32 @@ export function drawWhiskers(chart, entries, color) {
 /** The height of the arrow on a lower bound, and half the width of its head, px. */
 const ARROW = { height: 22, head: 6 };
 
+/** Which of a series' points are lower bounds: found once, because a chart is drawn many times. */
+const BOUNDS = new WeakMap();
+
+function lowerBoundsOf(points) {
+  if (!BOUNDS.has(points))
+    BOUNDS.set(
+      points,
+      points.flatMap((point, at) =>
+        leastOf(point) === null ? [] : [{ at, x: point.x, least: leastOf(point) }],
+      ),
+    );
+  return BOUNDS.get(points);
+}
+
 /** Draws an arrow from each lower bound towards greater values: the value lies there or beyond. */
 export function drawLowerBounds(chart, entries) {
+  if (entries.every(({ points }) => lowerBoundsOf(points).length === 0)) return;
   clippedUpright(chart, { across: ARROW.head + 1, down: ARROW.height }, (ctx, { x, y }) => {
     ctx.lineWidth = 2;
+    const up = y.axis === "y" ? -1 : 1;
     for (const { points, index } of visible(chart, entries)) {
       const dataset = chart.data.datasets[index];
       const elements = chart.getDatasetMeta(index).data;
       ctx.strokeStyle = dataset.csvColor ?? dataset.borderColor;
-      points.forEach((point, at) => {
-        const least = leastOf(point);
-        if (least === null) return;
-        const up = y.axis === "y" ? -1 : 1;
-        const centre = chart.config.type === "bar" ? elements[at][x.axis] : pixelX(x, point.x);
+      for (const { at, x: value, least } of lowerBoundsOf(points)) {
+        const centre = chart.config.type === "bar" ? elements[at][x.axis] : pixelX(x, value);
         const foot = pixelY(y, least);
         const top = foot + up * ARROW.height;
         ctx.beginPath();
@@ -139,7 +152,7 @@ export function drawLowerBounds(chart, entries) {
         ctx.lineTo(centre, top);
         ctx.lineTo(centre + ARROW.head, top - up * ARROW.head);
         ctx.stroke();
-      });
+      }
     }
   });
 }

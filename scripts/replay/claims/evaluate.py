@@ -80,7 +80,7 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
 
     The runs of independent samples are no pairs, so one side may have more.
     """
-    measured = [_measured(selector, condition.metric, table) for _, selector in condition.terms]
+    measured = [_measured(selector, condition.metric, table) for selector in condition.selectors]
     every = dict.fromkeys(block for of_term in measured for block in of_term)
     shared = [block for block in every if all(block in of_term for of_term in measured)]
     counted = every if condition.independent else shared

@@ -148,7 +148,7 @@ def _presupposition(
         raise ConfigurationError(
             f"of: {unknown[0]!r} is not a factor", where=where, next_step=f"factors: {list(experiment['factors'])}"
         )
-    selectors = [selector for each in conditions if isinstance(each, Condition) for _, selector in each.terms]
+    selectors = [selector for each in conditions if isinstance(each, Condition) for selector in each.selectors]
     if not any(_matches(selector, variants, levels) for selector in selectors):
         raise ConfigurationError(
             "of: none of the claim's ratios has such a cell",

@@ -82,6 +82,11 @@ class Condition:
     simultaneous: int = 1
     independent: bool = False
 
+    @property
+    def selectors(self) -> list[Selector]:
+        """Its cells."""
+        return [selector for _, selector in self.terms]
+
 
 @dataclass(frozen=True)
 class Count:
@@ -101,6 +106,11 @@ class Count:
     def region(self) -> Region:
         """The only allowed number."""
         return Region(self.equals, self.equals)
+
+    @property
+    def selectors(self) -> list[Selector]:
+        """Its cells."""
+        return [self.cells]
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,7 @@ def _selectors_of(result: ConditionResult, *, slower: bool) -> list[Selector]:
     Without an estimate, either side may be the slower one.
     """
     if not slower or result.estimate is None:
-        return [selector for _, selector in result.condition.terms]
+        return result.condition.selectors
     over_is_slower = (result.estimate < 1) == (result.condition.better == "higher")
     sign = 1 if over_is_slower else -1
     return [selector for weight, selector in result.condition.terms if weight == sign]
@@ -336,15 +336,10 @@ def exploratory(claim: Claim, table: Table, results: Iterable[ConditionResult]) 
     """
     known: dict[int, set[str | None]] = {}
     for result in results:
-        selectors = (
-            [result.condition.cells]
-            if isinstance(result.condition, Count)
-            else [selector for _, selector in result.condition.terms]
-        )
         for block in result.used_blocks:
             known.setdefault(block, set()).update(
                 table.registrations.get(row.get("registration", ""), {}).get(claim.id)
-                for selector in selectors
+                for selector in result.condition.selectors
                 for row in table.find(block, selector) or ()
             )
     blocks = sorted(known)
