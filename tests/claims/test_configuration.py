@@ -29,6 +29,7 @@ NOT_IN_QUICK = """
     distance-costs-large-writes-nothing distance-shortens-the-journals-loss distance-leaves-the-bound-of-snapshots
     snapshots-replay-faster-over-a-thin-line distance-costs-one-writer-nothing stretch-loses-nothing-far-away
     distance-costs-one-writer-of-snapshots-nothing distance-leaves-the-loss-of-snapshots
+    stretch-pays-round-trips-offered
 """
 
 CONTROL = {"passed": "It passed all.", "strayed": "It strayed once.", "no_interval": "It says nothing."}

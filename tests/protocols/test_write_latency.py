@@ -18,7 +18,7 @@ from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio_writer
-from replay.protocols.drivers.fio_writer import rate_of
+from replay.protocols.drivers.fio_writer import paced_by, rate_of
 from replay.protocols.observers import daemons
 from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
@@ -287,6 +287,13 @@ def test_a_rate_of_a_variant_that_is_not_there_is_refused():
     options = {**load_experiment("write-latency")["options"], "peak_of": "jurnal"}
     with pytest.raises(ConfigurationError, match=r"options\.peak_of: 'jurnal' is not measured at offered-randwrite"):
         protocol(options=options)
+
+
+def test_a_variant_that_is_alone_paces_itself_and_of_several_the_wanted_one_does():
+    stretch, journal = object(), object()
+    assert paced_by({"stretch": stretch}, "journal") is stretch
+    assert paced_by({"stretch": stretch, "journal": journal}, "journal") is journal
+    assert paced_by({"stretch": stretch, "none": journal}, "journal") is None
 
 
 # On a sandbox -------------------------------------------------------------------------------------------------------

@@ -90,6 +90,11 @@ class CellSet:
     levels: Mapping[str, Any]
     cells: tuple[Cell, ...]
 
+    @property
+    def by_variant(self) -> dict[str, Cell]:
+        """The cells by the variant's name."""
+        return {cell.variant.name: cell for cell in self.cells}
+
 
 @dataclass(frozen=True)
 class Skip:

@@ -16,7 +16,7 @@ from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Needs, Option
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Protocol, WhileRunning
-from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter
+from replay.protocols.drivers.fio_writer import OFFERED, ONE_WRITER, LoggedWriter, PacedWriter, paced_by
 from replay.protocols.drivers.tool import FIO_FACTORS, FIO_OPTIONS, RAMP, RATE_IO_DEPTH
 from replay.protocols.observers.daemons import CellCountersAboveIdle, without_counters
 from replay.protocols.observers.mirror import FirstCopies, Level, MirrorPosition
@@ -143,7 +143,7 @@ class WriteLatencyProtocol(SnapshotsAfterRamp):
             LOG_EVERY,
             Option("idle_seconds", NUMBER, "seconds", "how long the daemons are watched at rest, once a block"),
             Option("offered_share", NUMBER, "", "the offered rate as a share of what is kept up with", default=0.6),
-            Option("peak_of", TEXT, "", "the variant whose peak is found as a closed loop", default="journal"),
+            Option("peak_of", TEXT, "", "the variant whose peak is found, or else the only one", default="journal"),
             Option("replay_of", TEXT, "", "the variant whose replay rate is found as well", default="journal-mirrored"),
             Option("peak_seconds", NUMBER, "seconds", "how long a closed loop may run to find a rate", default=8),
             Option("peak_io_depth", WHOLE, "operations", "operations in flight of that closed loop", default=16),
@@ -186,7 +186,7 @@ class WriteLatencyProtocol(SnapshotsAfterRamp):
         if lacking := [
             cell_set.point
             for cell_set in self.design.sets
-            if cell_set.levels["load"] == OFFERED and wanted not in {cell.variant.name for cell in cell_set.cells}
+            if cell_set.levels["load"] == OFFERED and paced_by(cell_set.by_variant, wanted) is None
         ]:
             self.refuse(
                 f"options.peak_of: {wanted!r} is not measured at {', '.join(lacking)}",

@@ -156,6 +156,11 @@ def rate_of(peak: float, replay: float | None, share: float) -> Rate:
     return Rate(peak, replay, round(offered, 3) if offered < LEAST_RANDOM_RATE else int(offered))
 
 
+def paced_by(cells: Mapping[str, Cell], wanted: str) -> Cell | None:
+    """Return the cell, of a set's by variant, whose peak paces all: the wanted variant's, or the only one's."""
+    return next(iter(cells.values())) if len(cells) == 1 else cells.get(wanted)
+
+
 class PacedWriter(LoggedWriter):
     """Writes as the level `load` says. `closed_loop_seconds` is set while it looks for a rate, else it is None."""
 
@@ -185,8 +190,7 @@ class PacedWriter(LoggedWriter):
             size = int(cell_set.levels["io_size_bytes"])
             if size not in self.rates:
                 self.bench.say(f"rate {number} of {len(offered)}: what mirroring keeps up with at {size} bytes a write")
-                cells = {cell.variant.name: cell for cell in cell_set.cells}
-                self.rates[size] = self._find(raw, cells)
+                self.rates[size] = self._find(raw, cell_set.by_variant)
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options for a cell's load."""
@@ -202,7 +206,7 @@ class PacedWriter(LoggedWriter):
 
     def _find(self, raw: BlockWriter, cells: dict[str, Cell]) -> Rate:
         seconds = float(self.protocol.option("peak_seconds"))
-        peak, _ = self._closed_loop(raw, cells[str(self.protocol.option("peak_of"))], seconds)
+        peak, _ = self._closed_loop(raw, paced_by(cells, str(self.protocol.option("peak_of"))), seconds)
         replay, mirrored = None, cells.get(str(self.protocol.option("replay_of")))
         if mirrored is not None:
             # Replay of large writes takes many times as long as the writes.
