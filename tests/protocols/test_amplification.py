@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from types import SimpleNamespace
 
 import pytest
@@ -151,8 +150,7 @@ def test_every_write_is_counted_through_its_copies_to_the_second_site(campaign):
     assert len(sidecars) == 4
     assert all(one["valid"] for one in sidecars.values())
     assert all("osds_quiet" in [wait["for"] for wait in one["waits"]] for one in sidecars.values())
-    with (campaign.raw("amplification").parent / "tidy.csv").open() as file:
-        rows = {row["variant"]: row for row in csv.DictReader(file)}
+    rows = {row["variant"]: row for row in campaign.used_rows("amplification")}
 
     def figure(variant, metric):
         return float(rows[variant][metric])

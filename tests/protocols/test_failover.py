@@ -161,9 +161,7 @@ def test_planned_trials_lose_nothing_forced_ones_say_what_and_both_leave_nothing
         ("journal", "planned"), ("snapshot", "forced"), ("snapshot", "planned"),
     ]  # fmt: skip
     assert campaign.images() == {"left": [], "right": []}
-    rows = (campaign.raw("failover").parent / "tidy.csv").read_text().splitlines()
-    table = [dict(zip(rows[0].split(","), row.split(","), strict=True)) for row in rows[1:]]
-    used = [row for row in table if row["used"] == "1"]
+    used = campaign.used_rows("failover")
     assert len(used) == 3
     for row in used:
         present, lost = int(row["writes_present"]), int(row["lost_writes"])

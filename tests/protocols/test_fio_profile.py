@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
 from dataclasses import replace
 from datetime import datetime
@@ -223,11 +222,6 @@ def test_a_number_that_is_not_a_share_is_refused(tmp_path, shares):
 # On a sandbox -------------------------------------------------------------------------------------------------------
 
 
-def tidy(campaign, name):
-    with (campaign.raw(name).parent / "tidy.csv").open() as file:
-        return {row["variant"]: row for row in csv.DictReader(file) if row["used"] == "1"}
-
-
 @pytest.mark.sandbox
 @pytest.mark.of_release
 @pytest.mark.slow
@@ -258,7 +252,7 @@ def assert_the_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaig
         clients = [sample["primary"][f"osd.{n}"]["client"] for n in range(3)]
         reads, writes = (sum(one[f"{what}_operations"] for one in clients) for what in ("read", "write"))
         assert (reads > writes) == (sidecar["variant"] != "random-write"), "the mix reads 70 of 100"
-    rows = tidy(campaign, "fio-profile")
+    rows = {row["variant"]: row for row in campaign.used_rows("fio-profile")}
     assert set(rows) == {"random-read", "mixed", "random-write"}
     for variant, row in rows.items():
         assert float(row["latency_p50_seconds"]) <= float(row["latency_p99_9_seconds"])
@@ -270,8 +264,7 @@ def assert_the_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaig
 
 
 def assert_half_the_peak_was_offered_and_not_exceeded(campaign):
-    rows = tidy(campaign, "fio-offered-rate")
-    for row in rows.values():
+    for row in campaign.used_rows("fio-offered-rate"):
         offered, done = (float(row[f"{one}operations_per_second"]) for one in ("offered_", ""))
         assert offered == pytest.approx(0.5 * float(row["peak_operations_per_second"]), rel=0.01)
         # How much of it is met depends on what else the machine has to do. What fio does beyond it is its first burst.

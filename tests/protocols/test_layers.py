@@ -15,7 +15,7 @@ from replay.evidence.record import Measured
 from replay.protocols import object_bench
 from replay.protocols.drivers.fio import FioProcess
 from replay.protocols.drivers.rados_bench import RadosRounds
-from replay.protocols.object_bench import LayerByLayer
+from replay.protocols.layers import LayerByLayer
 from replay.protocols.targets import images
 from replay.tools import fio
 from support.bench import bench_of, cell
@@ -51,7 +51,8 @@ def make(monkeypatch, tmp_path):
         def run(kind):
             def record(self, cell, seed, *, while_running=None):
                 did.append((kind, cell.levels.get("object_size_bytes"), cell.levels.get("threads")))
-                return Measured([], {}, 0, "", "", 1.0, {})
+                facts = self.facts(cell, None) if kind == "rados" else {}
+                return Measured([], {}, 0, "", "", 1.0, {}, facts=facts)
 
             return record
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
@@ -238,11 +237,6 @@ def test_a_snapshot_that_fails_ends_the_block_and_replay_continues(replaying, mo
 # Real clusters ---------------------------------------------------------------------------------------------------
 
 
-def table(campaign, name):
-    with (campaign.raw(name).parent / "tidy.csv").open(newline="") as file:
-        return [row for row in csv.DictReader(file) if row["used"] == "1"]
-
-
 def words_of(pid):
     return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
@@ -266,7 +260,7 @@ def test_a_daemon_catches_up_after_it_was_stopped_and_lags_while_a_writer_writes
 
 
 def assert_the_rate_follows_from_the_evidence(campaign):
-    rows = {(row["variant"], row["images"]): row for row in table(campaign, "mirror-replay")}
+    rows = {(row["variant"], row["images"]): row for row in campaign.used_rows("mirror-replay")}
     assert set(rows) == {("journal", "1"), ("journal", "2"), ("snapshot", "1")}
     for (mode, count), row in rows.items():
         assert float(row["bytes"]) == int(count) * 8388608
@@ -281,7 +275,7 @@ def assert_the_rate_follows_from_the_evidence(campaign):
 
 
 def assert_the_lag_of_both_modes_was_seen(campaign):
-    rows = {row["variant"]: row for row in table(campaign, "mirror-lag")}
+    rows = {row["variant"]: row for row in campaign.used_rows("mirror-lag")}
     assert set(rows) == {"journal", "snapshot"}
     for row in rows.values():
         duration = float(row["duration_seconds"])

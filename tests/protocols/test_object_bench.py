@@ -347,7 +347,7 @@ def test_pools_are_removed_even_if_their_objects_could_not_be(make, rados):
     protocol = opened(make())
     measured(protocol, "rand-4096", "replicas-1")
     rados.loses_record = True
-    protocol.target.objects.count = lambda pool: 3
+    protocol.target.count = lambda pool: 3
     protocol.close_block()
     assert rados.pools == {}
     said = protocol.said[-1]

@@ -11,15 +11,17 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.cluster.running import ToolRun
 from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Wait
+from replay.measure.bench import MachineReading
 from replay.ownership.daemon_settings import Osd
 from replay.protocols import placement
-from replay.protocols.drivers import rados_bench
-from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacementProtocol
-from replay.protocols.targets.objects import Removal
+from replay.protocols.drivers.rados_bench import Rounds
+from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacedRounds, PlacementProtocol
+from replay.protocols.targets.objects import POOL_EMPTIED
 from replay.tools.placement import ROLES
 from support.bench import bench_of, cell
 from support.made_up_output import placement_files, rados_json
@@ -70,6 +72,10 @@ class Settings:
         return found
 
 
+def removed(objects, outcome="removed"):
+    return Wait("objects_removed", 0.1, outcome, {"objects": objects})
+
+
 @pytest.fixture
 def make(monkeypatch):
     """Make a protocol whose cluster is `protocol.settings`, whose tool ends at once, and whose data are in GROUPS."""
@@ -94,11 +100,8 @@ def make(monkeypatch):
             return Wait("placement_stable", 1.0, "stable")
 
         monkeypatch.setattr(placement, "await_stable", wait)
-        made.target.objects = SimpleNamespace(
-            fill=made.fills.append,
-            values=lambda pool, run_name: {"pool": pool, "run_name": run_name},
-            remove=lambda pool, names: Removal(17),
-        )
+        made.target.fill = made.fills.append
+        made.target.remove = lambda pool, names: removed(17)
         made.objects_each = None
 
         def read(session, pool):
@@ -107,18 +110,14 @@ def make(monkeypatch):
             files = placement_files(GROUPS, weights, objects=known)
             return {role: (ROLES[role], text.encode()) for role, text in files.items()}
 
-        def rounds(levels, template, values, **_):
-            kind = "write" if levels["mode"] == "write" else "read"
-            text = rados_json(kind, 4000, 3.0, levels["object_size_bytes"])
-            run = SimpleNamespace(started_at="a", ended_at="b")
-            return SimpleNamespace(
-                all=[run], runs=[[run]], exit_status=0, tool_seconds=3.0, load=dict, failure=lambda: None,
-                printed=lambda: {"stdout": ("stdout", b"hints = 1\n")},
-                results={"output": ("result.json", text.encode())},
-            )  # fmt: skip
+        def rounds(self, cell, *_):
+            kind = "write" if cell.levels["mode"] == "write" else "read"
+            text = rados_json(kind, 4000, 3.0, cell.levels["object_size_bytes"])
+            run, reading = ToolRun(b"hints = 1\n", b"", 0, "a", "b", 3.0), MachineReading(0, 0, (), 0.0)
+            return Rounds([[run]], {"output": ("result.json", text.encode())}, [(reading, reading)])
 
         monkeypatch.setattr(placement, "placement_files", read)
-        monkeypatch.setattr(rados_bench, "run_rounds", rounds)
+        monkeypatch.setattr(PlacedRounds, "run_rounds", rounds)
         made.open_block(Path("raw"), made.design.sets)
         return made
 
@@ -209,7 +208,7 @@ def test_a_write_removes_what_it_wrote_and_is_charged(make):
 
 def test_a_pool_that_had_to_be_emptied_ends_the_block(make):
     protocol = make()
-    protocol.target.objects.remove = lambda pool, names: Removal(1, purged=True)
+    protocol.target.remove = lambda pool, names: removed(1, POOL_EMPTIED)
     one = cell(protocol, "equal-1", "write")
     with pytest.raises(ReplayError, match="the whole pool was emptied"):
         protocol.restore(one, protocol.run(one, 1))

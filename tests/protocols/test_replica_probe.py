@@ -50,7 +50,7 @@ def bench():
 def sampler_of(mirroring, monkeypatch, program):
     """A sampler whose child is a shell that runs the test's script, whatever its arguments."""
     image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), mirroring))
-    made = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5)
+    made = ReplicaSampler(bench(), image, origin=0.0)
     background = replica.Background
     monkeypatch.setattr(
         replica, "Background", lambda argv, programs, slot: background(["sh", "-c", program], slot=slot)
@@ -60,11 +60,11 @@ def sampler_of(mirroring, monkeypatch, program):
 
 def test_a_journal_is_read_on_the_first_cluster_and_a_copy_on_the_second():
     image = SimpleNamespace(pool="p", name="image", rbd_id="abc", image=Image(1, 1, (), "journal"))
-    spec = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5).spec
+    spec = ReplicaSampler(bench(), image, origin=0.0).spec
     assert spec["journal"]["image_id"] == "abc"
     assert "copy" not in spec
     image.image = Image(1, 1, (), "snapshot")
-    spec = ReplicaSampler(bench(), image, "image-1", origin=0.0, every_seconds=0.5).spec
+    spec = ReplicaSampler(bench(), image, origin=0.0).spec
     assert (spec["copy"]["image"], spec["copy"]["cluster"]["pool"]) == ("image", "p")
     assert "journal" not in spec
 

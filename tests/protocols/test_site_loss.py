@@ -22,7 +22,7 @@ from replay.ownership.daemon_settings import PollAge
 from replay.protocols.drivers import trial as trial_module
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial import Trial
-from replay.protocols.failover import FIRST_SECONDS, WORD, LossOfSite, interval_of, phase_of, write_seconds_of
+from replay.protocols.site_loss import FIRST_SECONDS, WORD, LossOfSite, interval_of, phase_of, write_seconds_of
 from support.bench import bench_of, waiting
 
 FSID = "0f0f0f0f-0000"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import os
 from types import SimpleNamespace
 
@@ -17,7 +15,7 @@ from replay.evidence.record import Measured, SampleTable
 from replay.protocols.write_latency import SnapshotIntervalProtocol
 from support.bench import bench_of
 from support.made_up_output import latency_log, report, steps_log
-from support.smoke import measure_as_shipped
+from support.smoke import described, measure_as_shipped
 
 
 def protocol_of(scale="talk", **changes):
@@ -67,12 +65,10 @@ def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(
     waits = {wait["for"]: wait["outcome"] for wait in often["waits"]}
     assert (waits["snapshot_copied"], waits["snapshots_trimmed"]) == ("copied", "trimmed")
     assert "snapshots_taken" not in sidecars["none"]["facts"]
-    folder = campaign.raw("snapshot-interval").parent
-    with (folder / "tidy.csv").open(newline="") as file:
-        rows = {row["variant"]: row for row in csv.DictReader(file) if row["used"] == "1"}
+    rows = {row["variant"]: row for row in campaign.used_rows("snapshot-interval")}
     assert float(rows["every-3-seconds"]["latency_near_snapshot_seconds"]) > 0
     assert rows["none"]["latency_near_snapshot_seconds"] == ""
-    charts = json.loads((folder.parent / "manifest.json").read_text())["experiments"]["snapshot-interval"]["charts"]
+    charts = described(campaign, "snapshot-interval")["charts"]
     around = charts["latency-around-snapshot-randwrite-4096"]
     assert (around["series"], around["x"]["unit"]) == (["Every 3 s"], "seconds")
     evidence = campaign.evidence("snapshot-interval")

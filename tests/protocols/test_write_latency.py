@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from types import SimpleNamespace
@@ -31,8 +30,8 @@ from support.smoke import measure_as_shipped
 SECONDS_OF_RUN = 10.0
 
 
-def protocol(scale="talk", **changes):
-    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
+def protocol(scale="talk", namespace="", **changes):
+    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=namespace))
     limits = SimpleNamespace(rate_bytes_per_second=None)
     site = SimpleNamespace(
         name="s",
@@ -283,6 +282,11 @@ def test_a_design_that_cannot_be_measured_is_refused(changes, said):
         protocol(**{"scales": scales, **changes})
 
 
+def test_images_in_a_namespace_are_refused_because_fio_does_not_support_them():
+    with pytest.raises(ConfigurationError, match="does not support RADOS namespaces"):
+        protocol(namespace="mine")
+
+
 def test_a_rate_of_a_variant_that_is_not_there_is_refused():
     options = {**load_experiment("write-latency")["options"], "peak_of": "jurnal"}
     with pytest.raises(ConfigurationError, match=r"options\.peak_of: 'jurnal' is not measured at offered-randwrite"):
@@ -308,8 +312,7 @@ def test_latency_and_cost_of_each_mode_are_measured_while_mirroring_runs(campaig
     sidecars = [one for one in campaign.sidecars("write-latency") if one["valid"]]
     assert all({"ledger", "idle"} <= one["samples"].keys() for one in sidecars)
     assert all("osds_quiet" in [wait["for"] for wait in one["waits"]] for one in sidecars)
-    with (campaign.raw("write-latency").parent / "tidy.csv").open(newline="") as file:
-        rows = {(row["load"], row["variant"]): row for row in csv.DictReader(file) if row["used"] == "1"}
+    rows = {(row["load"], row["variant"]): row for row in campaign.used_rows("write-latency")}
 
     def figure(load, variant, metric):
         return float(rows[load, variant][metric])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import re
@@ -145,6 +146,11 @@ class Campaign:
         files = evidence_of(self.raw(experiment))
         names = [name for name in sorted(files) if re.fullmatch(r"block-\d+/[^/]+/attempt-\d+/[^.]+\.json", name)]
         return [json.loads(files[name]) for name in names if not name.endswith("/attempt.json")]
+
+    def used_rows(self, experiment: str) -> list[dict[str, str]]:
+        """Return the rows of an experiment's tidy.csv whose figures are used."""
+        with (self.raw(experiment).parent / "tidy.csv").open(newline="") as file:
+            return [row for row in csv.DictReader(file) if row["used"] == "1"]
 
     def cluster(self, name: str) -> Cluster:
         return administrator_of(load(self.sandbox_directory), name)

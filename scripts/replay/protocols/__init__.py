@@ -11,9 +11,7 @@ ELSEWHERE = {
     "device_class_objects": "device_class:DeviceClassObjects",
     "fio_profile": "multi_client:FioProfile",
     "journal_clients": "multi_client:JournalClients",
-    "layers": "object_bench:LayerByLayer",
     "offered_rate": "multi_client:OfferedRate",
-    "site_loss": "failover:LossOfSite",
     "snapshot_interval": "write_latency:SnapshotIntervalProtocol",
     "tool_on_file": "single_tool:ToolOnFile",
 }

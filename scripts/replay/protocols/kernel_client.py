@@ -57,9 +57,10 @@ class Mount(Images):
             remove_leftover_mounts(self.bench)
         super().close()
 
-    def file_of(self, cell: Cell) -> Path | None:
-        """Return the file that a cell's client uses; None if it uses the image directly."""
-        return self.mounts[cell.variant.name] / FILE_NAME if cell.variant.name in self.mounts else None
+    def names(self, cell: Cell) -> dict[str, str | None]:
+        """Return the name of the file that a cell's client uses, or of the image if it uses that directly."""
+        mounted = self.mounts.get(cell.variant.name)
+        return super().names(cell) if mounted is None else {"file": str(mounted / FILE_NAME)}
 
     def _disable_features(self, made: BlockImage) -> None:
         """Disable features that kernels may not support, for all images alike, so that only the client differs."""

@@ -42,6 +42,11 @@ from replay.protocols.observers.snapshots import INTERVAL, SnapshotsTaken, order
 from replay.protocols.targets.mirrored_pair import POLL_AGE_FACTOR, PolledImage
 from replay.tools import Result
 
+IMAGE = ENTITY.format(1)
+#: How often the journal or the copy is looked at.
+LOOK_EVERY_SECONDS = 0.5
+COPY_WITHIN_SECONDS = 600.0
+
 
 class ReplicaSampler:
     """Runs `replica_probe.py` from `start` until `finish`, which adds its samples to the table.
@@ -49,15 +54,15 @@ class ReplicaSampler:
     Times count from `origin`, a reading of the monotonic clock.
     """
 
-    def __init__(self, bench: OpenSite, made: BlockImage, entity: str, *, origin: float, every_seconds: float) -> None:
+    def __init__(self, bench: OpenSite, made: BlockImage, *, origin: float) -> None:
         self.bench = bench
-        self.spec: dict[str, Any] = {"origin": origin, "every_seconds": every_seconds}
+        self.spec: dict[str, Any] = {"origin": origin, "every_seconds": LOOK_EVERY_SECONDS}
         if made.image.mirroring == "journal":
             cluster = {**cluster_values(bench.primary_cluster), "pool": made.pool}
-            self.spec["journal"] = {"entity": entity, "image_id": made.rbd_id, "cluster": cluster}
+            self.spec["journal"] = {"entity": IMAGE, "image_id": made.rbd_id, "cluster": cluster}
         else:
             cluster = {**cluster_values(bench.site.secondary), "pool": made.pool}
-            self.spec["copy"] = {"entity": entity, "image": made.name, "cluster": cluster}
+            self.spec["copy"] = {"entity": IMAGE, "image": made.name, "cluster": cluster}
         self._child: Background | None = None
 
     def start(self) -> None:
@@ -85,10 +90,8 @@ class ReplicaSampler:
         """End it and add its samples to the table. Raises ReplayError if it failed."""
         status = self._child.end()
         table.add_lines(self.lines())
-        failure = self._failure() if status != 0 else None
-        self.close()
-        if failure is not None:
-            raise failure
+        if status != 0:
+            raise self._failure()
 
     def _failure(self) -> ReplayError:
         return ReplayError(f"the sampler of the replica failed: {self._child.complaint()}", where="replica_probe.py")
@@ -98,12 +101,6 @@ class ReplicaSampler:
         if self._child is not None:
             self._child.kill()
             self._child = None
-
-
-IMAGE = ENTITY.format(1)
-#: How often the journal or the copy is looked at.
-LOOK_EVERY_SECONDS = 0.5
-COPY_WITHIN_SECONDS = 600.0
 
 
 class Replica(Observer):
@@ -127,9 +124,7 @@ class Replica(Observer):
         writer, daemon = self.protocol.driver, self.copies.require_daemon()
         [made] = self.protocol.target.of(cell)
         self.sampler = MirrorSampler(daemon, {IMAGE: made.name}, writer.table, writer.log.now)
-        self.replica = ReplicaSampler(
-            self.bench, made, IMAGE, origin=writer.log.origin, every_seconds=LOOK_EVERY_SECONDS
-        )
+        self.replica = ReplicaSampler(self.bench, made, origin=writer.log.origin)
         with self.bench.costs.measure("prepare"):
             self.replica.start()
         self.sampler.read()

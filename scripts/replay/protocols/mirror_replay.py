@@ -54,7 +54,8 @@ class CatchUp(Driver):
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Stop, write, take a snapshot if snapshots are mirrored, start, and watch until everything is replayed."""
         mode, images = str(cell.levels["mode"]), self.protocol.target.of(cell)
-        log = self._log(images)
+        specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
+        log = StepLog({**client_values(self.bench), **specs}, self.bench.slot, programs=self.bench.programs)
         with self.bench.costs.measure("prepare"):
             self._stop(log, images)
             measured = self._write(cell, images, seed, log)
@@ -97,10 +98,6 @@ class CatchUp(Driver):
 
     def _once(self, cell: Cell) -> Write:
         return self.protocol.target.write_of(cell, self.protocol.client_bytes(cell, self.design))
-
-    def _log(self, images: Sequence[BlockImage]) -> StepLog:
-        specs = {f"image_{number}": made.spec for number, made in enumerate(images, start=1)}
-        return StepLog({**client_values(self.bench), **specs}, self.bench.slot, programs=self.bench.programs)
 
     def _stop(self, log: StepLog, images: Sequence[BlockImage]) -> None:
         daemon = self.copies.require_daemon()

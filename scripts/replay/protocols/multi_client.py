@@ -89,11 +89,11 @@ class PacedClients(FioClients):
     def _find_peak(self, raw: BlockWriter, cell: Cell) -> float:
         self.finding_peak = True
         try:
-            peak = run_for_peak(self.protocol, raw, cell)
+            peak, _, keep = run_for_peak(self.protocol, raw, cell)
         finally:
             self.finding_peak = False
-        peak.keep()
-        return peak.peak
+        keep()
+        return peak
 
 
 class OfferedRate(FioProfile):

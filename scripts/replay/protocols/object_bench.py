@@ -1,51 +1,25 @@
 """RADOS objects: `rados bench` in the block's own pools, one for each number of copies.
 
 A cell writes objects, or reads what was written for it, with one instance of the tool or several that start together.
-
-Beside objects, what each layer of a cluster leaves of the one below: the disk, objects in one copy, in all copies, a
-block device. The cells of a set are neighbours, so each layer's rate can be divided by that of the next. Ceph
-acknowledges a write when it is durable, so each write to the disk is flushed as well.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from replay.base.errors import ReplayError, cleaning_up
-from replay.cluster.site import Site
+from replay.base.errors import ReplayError
 from replay.design.design import Cell, CellSet, Skip
 from replay.design.needs import WHOLE, Factor, Needs, Option
 from replay.design.sizing import Write
-from replay.evidence.record import Measured, Wait
+from replay.evidence.record import Wait
 from replay.measure.bench import Caches
-from replay.measure.protocol import Protocol, WhileRunning
-from replay.ownership.images import BlockImage
-from replay.ownership.pools import (
-    PoolSizeRefusedError,
-    PoolSpec,
-    await_pools,
-    create_pool,
-    remove_leftover_pools,
-)
-from replay.protocols.drivers.fio import FioProcess, refuse_namespace
+from replay.measure.protocol import Protocol
+from replay.ownership.pools import PoolSizeRefusedError, PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
-from replay.protocols.drivers.tool import (
-    ENGINE,
-    FIO_FILE_OPTION,
-    IO_PATTERN,
-    IO_SIZE,
-    RAMP,
-    ByLevel,
-    in_words_of_tool,
-    writes,
-)
-from replay.protocols.targets.images import Images, OsdFile
+from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import Fill, ObjectPools
-from replay.tools.by_level import BLOCK_DEVICE, DISK, OBJECTS
 
 FILL_OPTIONS = (
     Option("fill_most_objects", WHOLE, "objects", "the most that is written beforehand for reads"),
@@ -96,13 +70,8 @@ class ReplicaPools(ObjectPools):
         """Before the first read of a size: remove other sizes' objects, and write this size's into every pool."""
         if writes(cell):
             return []
-        waits = []
         with self.bench.costs.measure("prepare"):
-            started = time.monotonic()
-            removed = self.objects.remove_fills(other_than_bytes=_size(cell))
-            if removed.objects or removed.purged:
-                seconds, details = time.monotonic() - started, {"objects": removed.objects}
-                waits.append(Wait("objects_removed", seconds, removed.outcome, details))
+            waits = self.remove_fills(other_than_bytes=_size(cell))
             started = time.monotonic()
             written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
             if written:
@@ -115,7 +84,7 @@ class ReplicaPools(ObjectPools):
         """Remove the objects by run name, then the pools, including one whose creation was cut short."""
         with self.bench.costs.measure("prepare"):
             try:
-                self.objects.remove_fills()
+                self.remove_fills()
             except ReplayError as error:
                 self.bench.say(f"could not remove the objects alone, so they go with their pools: {error.what}")
         remove_leftover_pools(self.bench)
@@ -130,7 +99,7 @@ class ReplicaPools(ObjectPools):
         return [
             self._write(self.replicas_of(cell.levels), fill.bytes)
             for fill in self._fills(_size(cell))
-            if fill.pool == pool and fill.run_name in names and not self.objects.holds(fill)
+            if fill.pool == pool and fill.run_name in names and not self.holds(fill)
         ]
 
     def pool_of(self, cell: Cell) -> str:
@@ -161,11 +130,11 @@ class ReplicaPools(ObjectPools):
 
     def _fill(self, fill: Fill) -> bool:
         """Write a fill's objects unless they exist; return whether they had to be written."""
-        if self.objects.holds(fill):
+        if self.holds(fill):
             return False
         copies = next(replicas for replicas, name in self.pools.items() if name == fill.pool)
         self.bench.budget.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
-        self.objects.fill(fill)
+        self.fill(fill)
         return True
 
     def _write(self, copies: int, size_bytes: float) -> Write:
@@ -226,137 +195,6 @@ def _instances(cell: Cell) -> int:
 
 def _run_name(kind: str, instance: int, instances: int) -> str:
     return f"replay-{kind}-{instance}-of-{instances}"
-
-
-# Layer by layer -------------------------------------------------------------------------------------------------------
-
-#: Values of the level `copies` of objects: all are as many as the block device's pool keeps.
-ONE, ALL = "one", "all"
-
-
-def layer_of(cell: Cell) -> str:
-    return str(cell.levels["layer"])
-
-
-class LayerTarget(ReplicaPools):
-    """Pools for objects in one copy and in all copies; beside them a file on the OSDs' disk, and an image."""
-
-    file: OsdFile = OsdFile()
-    image: Images = Images()
-
-    def begin(self) -> None:
-        super().begin()
-        self.file, self.image = self.file.bound_to(self.protocol), self.image.bound_to(self.protocol)
-        self.all_copies: int | None = None
-
-    def lacking(self, site: Site) -> dict[str, str]:
-        return self.file.lacking(site)
-
-    def replicas_of(self, levels: Mapping[str, Any]) -> int | None:
-        """Return how many copies of each object these levels ask for; None for other layers."""
-        if levels.get("layer") != OBJECTS:
-            return None
-        return 1 if levels["copies"] == ONE else self.all_copies
-
-    def open(self, sets: Sequence[CellSet]) -> None:
-        """Create what the layers of these sets need."""
-        pool = self.bench.site.pools.data.name
-        self.all_copies = int(
-            self.bench.session.command({"prefix": "osd pool get", "pool": pool, "var": "size"})["size"]
-        )
-        self.file.open(_of_layer(sets, DISK))
-        super().open(_of_layer(sets, OBJECTS))
-        self.image.open(_of_layer(sets, BLOCK_DEVICE))
-
-    def prepare(self, cell: Cell) -> list[Wait]:
-        """Write the objects that a cell reads."""
-        return super().prepare(in_words_of_tool(cell)) if layer_of(cell) == OBJECTS else []
-
-    def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        layers = {DISK: self.file.write_of, OBJECTS: super().write_of, BLOCK_DEVICE: self.image.write_of}
-        return layers[layer_of(cell)](cell, size_bytes)
-
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove the objects that a cell wrote."""
-        return super().restore(in_words_of_tool(cell), measured) if layer_of(cell) == OBJECTS else []
-
-    def close(self) -> None:
-        """Remove the image, the file and the pools, even if one of them cannot be removed."""
-        with cleaning_up(self.image.close, self.file.close, super().close):
-            pass
-
-    def file_of(self, cell: Cell) -> Path | None:
-        """Return the file that fio uses; None if it uses the image."""
-        return self.file.file_of(cell) if layer_of(cell) == DISK else None
-
-    def of(self, cell: Cell) -> list[BlockImage]:
-        return self.image.of(cell)
-
-
-class ByLayer(ByLevel):
-    """fio for the disk and the block device, `rados bench` for objects."""
-
-    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
-        """Run the tool of the cell's layer."""
-        measured = super().run(cell, seed, while_running=while_running)
-        if layer_of(cell) == OBJECTS:
-            measured.facts["replicas"] = self.protocol.target.replicas_of(cell.levels)
-        return measured
-
-
-class LayerByLayer(Protocol):
-    """Does the same random reads and writes at `levels["layer"]`: disk, objects or block-device."""
-
-    needs = Needs(
-        tools=("layers",),
-        factors=(
-            Factor(
-                "layer", "which layer is measured", words=(DISK, OBJECTS, BLOCK_DEVICE), required=True, of_variants=True
-            ),
-            Factor(
-                "copies",
-                "copies of each object: one, or all that the block device's pool keeps",
-                words=(ONE, ALL),
-                of_variants=True,
-            ),
-            Factor("io_type", "what operations do", words=("read", "write"), required=True),
-            replace(IO_PATTERN, words=("rand",), required=True),
-            IO_SIZE,
-            Factor("io_depth", "operations in flight", required=True),
-        ),
-        options=(ENGINE, FIO_FILE_OPTION, RAMP, *RADOS_OPTIONS, *FILL_OPTIONS),
-        programs=("fio", "rados", "rbd"),
-    )
-    target = LayerTarget()
-    driver = ByLayer("layer", {DISK: FioProcess(), OBJECTS: RadosRounds(), BLOCK_DEVICE: FioProcess()})
-    overhead_seconds = 4.0
-    block_seconds = 15.0
-
-    def job_options(self, cell: Cell) -> dict[str, Any]:
-        """Return fio's options: on the disk it flushes each write, on the block device it needs no engine for files."""
-        options = dict(self.design.options)
-        if layer_of(cell) != DISK:
-            return {name: value for name, value in options.items() if name not in (ENGINE.name, FIO_FILE_OPTION.name)}
-        return {**options, "fio_options": {"fdatasync": 1}} if writes(cell) else options
-
-    def check(self) -> None:
-        """Refuse objects without a number of copies, copies of anything else, and images that fio cannot reach."""
-        refuse_namespace(self.bench.site, self.design.name)
-        for variant in self.design.variants:
-            if (variant.levels.get("layer") == OBJECTS) != ("copies" in variant.levels):
-                self.refuse(
-                    f"{variant.name}: objects, and only they, have the level copies",
-                    next_step=f"give it `levels: {{ layer: objects, copies: {ONE} }}`, or `{ALL}`",
-                )
-
-
-def _of_layer(sets: Sequence[CellSet], layer: str) -> list[CellSet]:
-    """Return the sets with only the cells of a layer, with their levels in the words of its tool."""
-    rest = [
-        replace(cell_set, cells=tuple(in_words_of_tool(cell) for cell in cell_set.cells if layer_of(cell) == layer))
-        for cell_set in sets
-    ]
-    return [cell_set for cell_set in rest if cell_set.cells]
 
 
 PROTOCOL = ObjectBench

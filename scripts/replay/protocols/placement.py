@@ -30,7 +30,7 @@ from replay.ownership.daemon_settings import OsdSettings
 from replay.ownership.pools import PoolSpec, await_pools, create_pool, remove_leftover_pools
 from replay.protocols.drivers.rados_bench import RADOS_FACTORS, RADOS_OPTIONS, RadosRounds, Rounds
 from replay.protocols.drivers.tool import writes
-from replay.protocols.targets.objects import RECORDS_PER_RUN_NAME, Fill, ObjectPools
+from replay.protocols.targets.objects import POOL_EMPTIED, RECORDS_PER_RUN_NAME, Fill, ObjectPools
 from replay.tools import Result
 from replay.tools.placement import ROLES
 
@@ -86,7 +86,7 @@ class PlacedPool(ObjectPools):
             for size in sizes:
                 fill = Fill(self.pool, FILL, size, options["fill_objects"])
                 self.bench.budget.reserve(f"filling {fill.pool}", self._write(fill.bytes))
-                self.objects.fill(fill)
+                self.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class PlacedPool(ObjectPools):
     def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
         """Remove what a writing cell wrote, and verify that exactly this is gone."""
         waits = super().restore(cell, measured)
-        if self.filled and any(wait.outcome == "pool_emptied" for wait in waits):
+        if self.filled and any(wait.outcome == POOL_EMPTIED for wait in waits):
             raise ReplayError(
                 "a write left objects that cannot be found by its run name, so the whole pool was emptied",
                 where=self.pool_of(cell),

@@ -19,7 +19,7 @@ from replay.evidence.record import Measured
 from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, WhileRunning
 from replay.ownership.images import BlockImage
-from replay.protocols.drivers.tool import bytes_written, client_values, hidden, run_observed, runtime_of
+from replay.protocols.drivers.tool import bytes_written, client_values, cluster_values, hidden, run_observed, runtime_of
 from replay.tools import OutputError, Result, render
 from replay.tools.fio import TOOL, client_argv, job_file
 from replay.tools.fio_report import ALL_CLIENTS, read_clients
@@ -71,22 +71,17 @@ class FioDriver(Driver):
 
 
 class FioProcess(FioDriver):
-    """Runs fio with the protocol's `job_options`, on the target's `file_of`, or on the image if that is None.
-
-    In both cases it goes past the page cache.
-    """
+    """Runs fio with the protocol's `job_options` on the file or image that the target names, past the page cache."""
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run fio for the scale's `target_seconds`."""
         runtime, options = self.design.sizing.target_seconds, self.protocol.job_options(cell)
-        values: dict[str, str | None] = {"seed": str(seed), "runtime_seconds": runtime_of(runtime)}
+        place = self.protocol.target.names(cell)
+        values = {"seed": str(seed), "runtime_seconds": runtime_of(runtime), **place}
         with contextlib.ExitStack() as stack:
             environment: dict[str, str] = {}
-            if (file := self.protocol.target.file_of(cell)) is not None:
-                values["file"] = str(file)
-            else:
-                [made] = self.protocol.target.of(cell)
-                values |= {**client_values(self.bench), "image": made.name}
+            if "image" in place:
+                values |= cluster_values(self.bench.primary_cluster)
                 _, environment = stack.enter_context(_client_folder(self.bench, cell.variant.client_options))
             measured = run_observed(
                 self.bench,
@@ -97,7 +92,7 @@ class FioProcess(FioDriver):
                 environment=environment,
                 while_running=while_running,
             )
-        return hidden(measured, {value: f"{{{key}}}" for key in ("image", "file") if (value := values.get(key))})
+        return hidden(measured, {place[key]: f"{{{key}}}" for key in ("image", "file") if key in place})
 
 
 # One job file on several images ---------------------------------------------------------------------------------------

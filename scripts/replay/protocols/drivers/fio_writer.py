@@ -19,7 +19,7 @@ from replay.design.sizing import Write, seconds_of
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, SampleTable
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, run_fio, timeout_of
+from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, refuse_namespace, run_fio, timeout_of
 from replay.protocols.drivers.sized_tool import run_for_peak
 from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
 
@@ -36,6 +36,10 @@ class LoggedWriter(Driver):
 
     def lacking(self, site: Site) -> dict[str, str]:
         return lacking_flat_pool(site)
+
+    def check(self) -> None:
+        """Refuse a site whose images fio cannot reach: variants that are not mirrored are not skipped there."""
+        refuse_namespace(self.bench.site, self.design.name)
 
     def start(self, cell: Cell) -> None:
         """Begin the log of steps and the table of samples."""
@@ -221,11 +225,11 @@ class PacedWriter(LoggedWriter):
         """
         self.closed_loop_seconds = seconds
         try:
-            peak = run_for_peak(self.protocol, raw, cell)
+            peak, measured, keep = run_for_peak(self.protocol, raw, cell)
         finally:
             self.closed_loop_seconds = None
-        waits = self.protocol.restore(cell, peak.measured)
+        waits = self.protocol.restore(cell, measured)
         replaying = [wait.details["expected_after_seconds"] for wait in waits if wait.reason == "journal_replayed"]
-        level = peak.peak * seconds / (seconds + sum(replaying))
-        peak.keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
-        return peak.peak, level
+        level = peak * seconds / (seconds + sum(replaying))
+        keep(level_operations_per_second=level, waits=[wait.public() for wait in waits])
+        return peak, level

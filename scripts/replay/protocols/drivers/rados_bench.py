@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from replay.design.design import Cell
 from replay.design.needs import WHOLE, Factor, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench, MachineReading, MachineSampler
+from replay.measure.bench import MachineReading, MachineSampler
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.tool import last_line, writes
 from replay.protocols.targets.objects import hide_host
@@ -49,28 +49,25 @@ class RadosRounds(Driver):
 
     def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
         """Run the cell's rounds. They read the machine's load themselves, so `while_running` is not called."""
-        target, names = self.protocol.target, self.protocol.target.run_names(cell)
-        template = TOOL.argv_template(cell.levels, self._options(cell, len(names)))
+        instances = len(self.protocol.target.run_names(cell))
+        template = TOOL.argv_template(cell.levels, self._options(cell, instances))
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
         between: list[Wait] = []
         with self.bench.costs.measure("tool"):
-            rounds = run_rounds(
-                cell.levels,
-                template,
-                [target.objects.values(target.pool_of(cell), name) for name in names],
-                bench=self.bench,
-                seconds=seconds,
-                target_seconds=self.design.sizing.target_seconds,
-                between=lambda: between.extend(self.between_passes()),
-            )
+            rounds = self.run_rounds(cell, template, seconds, between)
+        runs = [run for together in rounds.runs for run in together]
         measured = Measured(
             argv=[argument.replace("{seconds}", str(seconds)) for argument in template],
-            results={**rounds.printed(), **rounds.results},
-            exit_status=rounds.exit_status,
-            started_at=min(run.started_at for run in rounds.all),
-            ended_at=max(run.ended_at for run in rounds.all),
-            tool_seconds=rounds.tool_seconds,
-            load=rounds.load(),
+            results={
+                "stdout": ("stdout", hide_host(b"".join(run.stdout for run in runs))),
+                "stderr": ("stderr", hide_host(b"".join(run.stderr for run in runs))),
+                **rounds.results,
+            },
+            exit_status=next((run.exit_status for run in runs if run.exit_status != 0), 0),
+            started_at=min(run.started_at for run in runs),
+            ended_at=max(run.ended_at for run in runs),
+            tool_seconds=sum(max(run.seconds for run in together) for together in rounds.runs),
+            load=MachineSampler.load(*joined(rounds.stretches)),
             facts=self.facts(cell, rounds),
             invalid=rounds.failure(),
         )
@@ -78,6 +75,40 @@ class RadosRounds(Driver):
             spent = sum(wait.seconds for wait in between)
             measured.waits.append(Wait("osd_caches_dropped", spent, "dropped", {"times": len(between)}))
         return measured
+
+    def run_rounds(self, cell: Cell, template: list[str], seconds: int, between: list[Wait]) -> Rounds:
+        """Run all instances at once, for `seconds`, and return the rounds.
+
+        A sequential read ends with its last object, so it is repeated until its passes together last long enough. The
+        waits before each further pass go to `between`.
+        """
+        target, rounds, spent = self.protocol.target, Rounds(), 0.0
+        values = [target.values(target.pool_of(cell), name) for name in target.run_names(cell)]
+        while True:
+            readings = [self.bench.sampler.read()]
+            with TemporaryDirectory(prefix="replay-") as folder:
+                outputs = [Path(folder) / f"output-{instance}" for instance, _ in enumerate(values, start=1)]
+                commands = [
+                    render(template, {**of_instance, "seconds": str(seconds), "output": str(output)})
+                    for of_instance, output in zip(values, outputs, strict=True)
+                ]
+                runs = run_together(
+                    commands,
+                    timeout_seconds=seconds + PATIENCE_SECONDS,
+                    programs=self.bench.programs,
+                    slot=self.bench.slot,
+                    while_running=lambda _, seen=readings: seen.append(self.bench.sampler.read()),
+                )
+                rounds.add(runs, [output.read_bytes() if output.exists() else None for output in outputs])
+            readings.append(self.bench.sampler.read())
+            last = rounds.last_seconds(cell.levels)
+            rounds.stretches.append(busiest(readings, last))
+            if mode_of(cell.levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
+                return rounds
+            spent += last
+            if spent >= self.design.sizing.target_seconds:
+                return rounds
+            between += self.between_passes()
 
     def between_passes(self) -> list[Wait]:
         """Prepare the next pass of a sequential read; return the waits for the record."""
@@ -134,35 +165,10 @@ class Rounds:
                 self.results[role] = (f"{role.replace('output', 'result')}.json", hide_host(content))
 
     @property
-    def all(self) -> list[ToolRun]:
-        return [run for runs in self.runs for run in runs]
-
-    @property
-    def exit_status(self) -> int | None:
-        """0 if all runs succeeded, else the status of the first that did not."""
-        return next((run.exit_status for run in self.all if run.exit_status != 0), 0)
-
-    @property
-    def tool_seconds(self) -> float:
-        """The wall time of all rounds. Each takes as long as its longest run."""
-        return sum(max(run.seconds for run in runs) for runs in self.runs)
-
-    @property
     def start_spread_seconds(self) -> float:
         """The longest time between the first and the last start of a round's instances."""
         starts = [[datetime.fromisoformat(run.started_at) for run in runs] for runs in self.runs]
         return max((max(moments) - min(moments)).total_seconds() for moments in starts)
-
-    def load(self) -> dict[str, float | None]:
-        """Return the machine's load while the tool measured, as `MachineSampler.load` does."""
-        return MachineSampler.load(*joined(self.stretches))
-
-    def printed(self) -> dict[str, tuple[str, bytes]]:
-        """Return everything that the runs printed, in order, by role."""
-        return {
-            "stdout": ("stdout", hide_host(b"".join(run.stdout for run in self.all))),
-            "stderr": ("stderr", hide_host(b"".join(run.stderr for run in self.all))),
-        }
 
     def failure(self) -> tuple[str, str] | None:
         """Return why the cell is invalid, as (reason, detail); None if all runs succeeded."""
@@ -192,49 +198,6 @@ class Rounds:
                 return None
             seconds.append(result.metrics["duration_seconds"])
         return min(seconds)
-
-
-def run_rounds(
-    levels: Mapping[str, Any],
-    template: Sequence[str],
-    values: Sequence[Mapping[str, str | None]],
-    *,
-    bench: Bench,
-    seconds: int,
-    target_seconds: float,
-    between: Callable[[], None],
-) -> Rounds:
-    """Run one instance for each of `values` for `seconds`, all at once, and return the rounds.
-
-    A sequential read ends with its last object, so it is repeated until its passes together last `target_seconds`.
-    `between` is called before each further pass.
-    """
-    rounds, spent = Rounds(), 0.0
-    while True:
-        readings = [bench.sampler.read()]
-        with TemporaryDirectory(prefix="replay-") as folder:
-            outputs = [Path(folder) / f"output-{instance}" for instance, _ in enumerate(values, start=1)]
-            commands = [
-                render(list(template), {**of_instance, "seconds": str(seconds), "output": str(output)})
-                for of_instance, output in zip(values, outputs, strict=True)
-            ]
-            runs = run_together(
-                commands,
-                timeout_seconds=seconds + PATIENCE_SECONDS,
-                programs=bench.programs,
-                slot=bench.slot,
-                while_running=lambda _, seen=readings: seen.append(bench.sampler.read()),
-            )
-            rounds.add(runs, [output.read_bytes() if output.exists() else None for output in outputs])
-        readings.append(bench.sampler.read())
-        last = rounds.last_seconds(levels)
-        rounds.stretches.append(busiest(readings, last))
-        if mode_of(levels) != "seq" or last is None or len(rounds.runs) >= MOST_PASSES:
-            return rounds
-        spent += last
-        if spent >= target_seconds:
-            return rounds
-        between()
 
 
 def busiest(readings: Sequence[MachineReading], seconds: float | None) -> tuple[MachineReading, MachineReading]:

@@ -6,8 +6,8 @@ Pilots run before a block's cells and find their sizes or rates. Each is kept as
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from replay.base.errors import ReplayError
@@ -69,31 +69,12 @@ class Pilots:
         self.raw.record_pilot(host()["id"], self.cell.cell_id, number, measured.results, note)
 
 
-@dataclass(frozen=True)
-class PeakRun:
-    """A closed loop that ran to find a peak: its number and seed among the cell's pilots, and what it gave."""
+def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> tuple[float, Measured, Callable[..., None]]:
+    """Run a cell as a pilot, with the protocol's driver and job options as they are now.
 
-    pilots: Pilots
-    number: int
-    seed: int
-    measured: Measured
-    result: Result
-
-    @property
-    def peak(self) -> float:
-        """The peak in operations per second."""
-        return self.result.metrics["operations_per_second"]
-
-    def keep(self, **found: Any) -> None:
-        """Record the run with its peak, and what else it found."""
-        self.pilots.keep(self.number, self.measured, seed=self.seed, peak_operations_per_second=self.peak, **found)
-
-
-def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
-    """Run a cell as a pilot, with the protocol's driver and job options as they are now, and return the result.
-
-    What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because an unknown peak has
-    no share.
+    Returns its peak in operations per second, what was measured, and a function that records it, with what else was
+    found. What it writes is charged to the run's account. Raises ReplayError if it gives no rate, because an unknown
+    peak has no share.
     """
     pilots = Pilots(raw, cell)
     number = pilots.done + 1
@@ -106,7 +87,8 @@ def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> PeakRun:
         result = protocol.verify(cell, measured)
         reservation.end(void=measured.invalid is not None)
     _refuse_invalid(protocol, cell, measured, "the peak could not be found")
-    return PeakRun(pilots, number, seed, measured, result)
+    peak = result.metrics["operations_per_second"]
+    return peak, measured, partial(pilots.keep, number, measured, seed=seed, peak_operations_per_second=peak)
 
 
 def _refuse_invalid(protocol: Protocol, cell: Cell, measured: Measured, what: str) -> None:

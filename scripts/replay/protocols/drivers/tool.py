@@ -106,6 +106,10 @@ def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
     return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
 
 
+#: Placeholders that a sidecar's argv has the values of.
+_PUBLIC = ("io_total_bytes", "operations", "seed")
+
+
 def run_observed(
     bench: Bench,
     template: Sequence[str],
@@ -141,10 +145,9 @@ def run_observed(
         for role, path in paths.items():
             if path.exists():
                 results[role] = (result_files[role], path.read_bytes())
-    public = {"io_total_bytes", "operations", "seed"} & values.keys()
-    shown = [_fill_public(argument, {name: str(values[name]) for name in public}) for argument in template]
+    shown = {name: values[name] if name in _PUBLIC else f"{{{name}}}" for name in {**values, **paths}}
     measured = Measured(
-        argv=shown,
+        argv=render(list(template), shown),
         results=results,
         exit_status=run.exit_status,
         started_at=run.started_at,
@@ -201,12 +204,6 @@ def longest_gap(seconds: Iterable[float]) -> float | None:
 def runtime_of(seconds: float) -> str:
     """Return a runtime for fio: in milliseconds, with their unit, because fio takes only whole numbers."""
     return f"{seconds * 1000:.0f}ms"
-
-
-def _fill_public(argument: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        argument = argument.replace(f"{{{name}}}", value)
-    return argument
 
 
 MOST_SAID = 2000
@@ -274,21 +271,21 @@ class StepLog:
         exit_status: int | None = 0,
         said: str = "",
         **more: Any,
-    ) -> dict[str, Any]:
-        """Log a step; return its line, to which the caller may add."""
+    ) -> None:
+        """Log a step; `more` are further keys of its line."""
         began = datetime.now(UTC).timestamp() - (self.now() - started_seconds)
-        line = {
-            "step": step,
-            "argv": list(argv),
-            "started_at": utc_text(datetime.fromtimestamp(began, UTC)),
-            "started_seconds": round(started_seconds, 6),
-            "seconds": round(seconds, 6),
-            "exit_status": exit_status,
-            "said": self.hide(said.strip())[:MOST_SAID],
-            **more,
-        }
-        self.lines.append(line)
-        return line
+        self.lines.append(
+            {
+                "step": step,
+                "argv": list(argv),
+                "started_at": utc_text(datetime.fromtimestamp(began, UTC)),
+                "started_seconds": round(started_seconds, 6),
+                "seconds": round(seconds, 6),
+                "exit_status": exit_status,
+                "said": self.hide(said.strip())[:MOST_SAID],
+                **more,
+            }
+        )
 
     def hide(self, text: str) -> str:
         """Return `text` with placeholders instead of this site's names and paths. The longest are replaced first."""

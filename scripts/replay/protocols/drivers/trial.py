@@ -1,4 +1,4 @@
-"""A fail-over trial: its steps in order, each timed and logged, and the driver that runs it as a cell."""
+"""A fail-over trial: its steps in order, each timed and logged."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.base.clock import Waiting, utc_now
+from replay.base.clock import Waiting
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import Background
-from replay.design.design import Cell
 from replay.design.sizing import Write
-from replay.evidence.record import Measured, Wait
 from replay.measure.bench import Bench
-from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool import StepLog, client_values, cluster_values, longest_gap, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, cluster_values, rbd_template
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
 from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv
 from replay.sandbox.interventions import SiteLoss
-from replay.tools import render
 
 #: `rbd mirror image promote` ends with these until the other side's demotion arrives: EBUSY if the journal
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
@@ -184,22 +180,24 @@ class Trial:
             waiting.pause(0.1)
 
     def _promote_without_site(self, template: list[str]) -> None:
-        started, deadline = self.log.now(), time.monotonic() + LOST_SITE_PATIENCE_SECONDS
-        argv = render(template, self.log.values)
+        started = self.log.now()
         waiting = self._waiting("the copy to be promoted without the first site", LOST_SITE_PATIENCE_SECONDS)
-        promotion = Background(argv, programs=self.second.programs, slot=self.bench.slot)
-        try:
-            while promotion.exit_status is None and time.monotonic() < deadline:
-                self._lose_patience(started)
-                waiting.pause(0.005)
-            status = promotion.exit_status
-            said = (promotion.stdout() + promotion.stderr()).decode(errors="replace")
-        finally:
-            promotion.kill()
-        seconds = self.log.now() - started
-        self.log.add("promote", started, seconds, argv=template, exit_status=status, said=said, attempt=1)
-        if status != 0:
-            raise ReplayError(f"promote ended with status {status} after {seconds:.0f} s without the first site")
+
+        def look() -> None:
+            self._lose_patience(started)
+            waiting.glance()
+
+        run = self.log.command(
+            "promote",
+            template,
+            timeout_seconds=LOST_SITE_PATIENCE_SECONDS,
+            while_running=look,
+            programs=self.second.programs,
+            attempt=1,
+        )
+        if run.exit_status != 0:
+            after = f"after {run.seconds:.0f} s without the first site"
+            raise ReplayError(f"promote ended with status {run.exit_status} {after}")
 
     def _lose_patience(self, since: float) -> None:
         """Kill the mirror daemon once, if it holds the image for too long: it waits for the lost site."""
@@ -274,80 +272,3 @@ class Trial:
         stack.callback(started.kill)
         stack.callback(started.end)
         return started
-
-
-class TrialDriver(Driver):
-    """Runs a trial on the cell's pair. A protocol's own driver says what the trial does, and how the site is lost."""
-
-    def plan_of(self, cell: Cell, seed: int) -> TrialPlan:
-        raise NotImplementedError
-
-    def loss(self) -> AbstractContextManager[SiteLoss | None]:
-        """Return a context that loses the first site in a forced trial; it gives None if the daemons keep running."""
-        return nullcontext()
-
-    def second(self, plan: TrialPlan) -> Cluster:
-        """Return the cluster that takes over, as clients on the second site reach it."""
-        return self.bench.site.secondary
-
-    def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
-        return {}
-
-    def after_trial(self, plan: TrialPlan) -> list[Wait]:
-        """Wait until the clusters are as they were before the trial; return the waits for the record."""
-        return []
-
-    def run(self, cell: Cell, seed: int, *, while_running: WhileRunning | None = None) -> Measured:
-        """Run the trial. Its log is the output."""
-        plan = self.plan_of(cell, seed)
-        started_at = utc_now()
-        problem: ReplayError | None = None
-        with self.bench.costs.measure("tool"), self.loss() as loss:
-            trial = Trial(self.bench, self.protocol.target.pair, plan, self.second(plan), loss)
-            before = self.bench.sampler.read()
-            try:
-                trial.run()
-            except ReplayError as error:
-                problem = error
-            after = self.bench.sampler.read()
-        return Measured(
-            argv=_argv(plan),
-            results={
-                "stdout": ("stdout", trial.log.content()),
-                "stderr": ("stderr", b"" if problem is None else trial.log.hide(f"{problem}\n").encode()),
-                "acknowledgements": ("acknowledgements.csv", trial.acknowledgements),
-            },
-            exit_status=0 if problem is None else 1,
-            started_at=started_at,
-            ended_at=utc_now(),
-            tool_seconds=trial.log.now(),
-            load=self.bench.sampler.load(before, after),
-            facts=_facts(plan, trial) | self.facts_of(plan),
-            waits=self.after_trial(plan),
-            invalid=None if problem is None else ("failed", problem.what),
-        )
-
-
-def _facts(plan: TrialPlan, trial: Trial) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "content_seed": str(plan.seed),
-        "write_seconds": round(plan.write_seconds, 3),
-        "writes_per_second": plan.writes_per_second,
-    }
-    if trial.daemons_stopped:
-        facts["daemons_stopped"] = trial.daemons_stopped
-    times = [float(line.partition(b",")[2]) for line in trial.acknowledgements.splitlines()[1:] if b"," in line]
-    if (gap := longest_gap(times)) is not None:
-        facts["longest_gap_seconds"] = gap
-    return facts | trial.snapshot_facts
-
-
-def _argv(plan: TrialPlan) -> list[str]:
-    interval = plan.snapshot_interval_seconds
-    return [
-        "failover",
-        f"--kind={plan.kind}",
-        f"--write-seconds={plan.write_seconds:.3f}",
-        f"--writes-per-second={plan.writes_per_second:g}",
-        *([] if interval is None else [f"--snapshot-interval-seconds={interval:g}"]),
-    ]

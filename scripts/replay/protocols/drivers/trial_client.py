@@ -50,16 +50,20 @@ def first_block(seed):
     return _block(f"{seed} first")
 
 
-def position_of(number, blocks):
-    """Return which of an image's `blocks` a write goes to: any but the last, and none of them twice.
+def spread(number, count):
+    """Return which of `count` places a number from 0 takes: each place once, before any is taken again.
 
-    Steps of about the golden ratio spread neighbouring writes over the image's objects.
+    Steps of about the golden ratio keep neighbours far apart.
     """
-    usable = blocks - 1
-    step = max(1, int(usable * 0.618))
-    while math.gcd(step, usable) != 1:
+    step = max(1, int(count * 0.618))
+    while math.gcd(step, count) != 1:
         step += 1
-    return number * step % usable
+    return number * step % count
+
+
+def position_of(number, blocks):
+    """Return which of an image's `blocks` a write goes to: any but the last, and none of them twice."""
+    return spread(number, blocks - 1)
 
 
 def _connect(spec):

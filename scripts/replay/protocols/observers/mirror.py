@@ -16,11 +16,11 @@ from replay.cluster.mirroring import (
 )
 from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
-from replay.measure.protocol import Observer, WhileRunning
+from replay.measure.protocol import Observer
 from replay.ownership.daemon_settings import configured_poll_age
 from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
-from replay.protocols.observers.snapshots import Snapshots
+from replay.protocols.observers.snapshots import Snapshots, SnapshotsTaken
 from replay.tools import Result
 
 #: The daemon's counters are at rest if they have not changed for this long.
@@ -116,24 +116,18 @@ class Level(FirstCopies):
         )
 
 
-class Mirror(Level):
+class Mirror(SnapshotsTaken, Level):
     """Mirroring around each cell: snapshots while it runs, and afterwards the wait until its copy has caught up."""
-
-    snapshots: Snapshots | None = None
 
     def started(self, cell: Cell) -> None:
         """Read the daemon's counters, and plan the cell's snapshots. The first is due after half an interval."""
-        super().started(cell)
+        Level.started(self, cell)
         self.snapshots = None
         if self.mode == "snapshot":
             interval = snapshot_interval(self.design)
             values = {**client_values(self.bench), "image": self.made.spec}
             log = StepLog(values, self.bench.slot, programs=self.bench.programs)
             self.snapshots = Snapshots(log, rbd_template(self.bench.primary_cluster), interval, 0.5 * interval)
-
-    def while_running(self, cell: Cell) -> WhileRunning | None:
-        """Take mirror snapshots when they are due."""
-        return None if self.snapshots is None else self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Wait for a snapshot that is under way, and record how many were taken."""
@@ -144,12 +138,7 @@ class Mirror(Level):
             with self.bench.costs.measure("wait"):
                 self.snapshots.finish()
             measured.waits.append(Wait("mirror_snapshot_taken", time.monotonic() - started, "ended"))
-        measured.facts |= self.snapshots.facts()
-
-    def stop(self) -> None:
-        """End a snapshot that was cut off."""
-        if self.snapshots is not None:
-            self.snapshots.close()
+        super().ended(cell, measured)
 
     def verify(self, cell: Cell, measured: Measured, result: Result | None) -> None:
         """Mark a writing cell as invalid if no snapshot was taken during it, although some were due."""

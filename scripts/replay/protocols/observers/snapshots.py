@@ -154,9 +154,9 @@ class SnapshotsTaken(Observer):
         writer, interval = self.protocol.driver, self.protocol.interval_of(cell)
         self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.protocol.first_seconds(cell))
 
-    def while_running(self, cell: Cell) -> WhileRunning:
+    def while_running(self, cell: Cell) -> WhileRunning | None:
         """Return a function that takes a snapshot when it is due."""
-        return self.snapshots.poll
+        return None if self.snapshots is None else self.snapshots.poll
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         self.snapshots.finish()

@@ -146,12 +146,9 @@ class OsdFile(Target):
         with self.bench.costs.measure("prepare"):
             remove_leftover_files(self.bench)
 
-    def file_of(self, cell: Cell) -> Path | None:
-        return self.path
-
     def names(self, cell: Cell) -> dict[str, str | None]:
         """Return the file's path, by its placeholder in a tool's argv."""
-        return {"file": str(self.file_of(cell))}
+        return {"file": str(self.path)}
 
     def most_sequential_bytes(self, cell: Cell) -> float:
         """Return the file's size: a tool that went on would make the file longer."""

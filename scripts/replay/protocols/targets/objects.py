@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import socket
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
@@ -17,7 +16,6 @@ from replay.cluster.running import ToolRun, run_tool
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
-from replay.measure.bench import Bench
 from replay.measure.protocol import Target
 from replay.protocols.drivers.tool import cluster_values, last_line
 from replay.tools import OutputError, render
@@ -31,6 +29,8 @@ PATIENCE_SECONDS = 60.0
 WHOLE_POOL_PATIENCE_SECONDS = 600.0
 #: `rados bench` writes one more object per run name, which records what the run wrote.
 RECORDS_PER_RUN_NAME = 1
+#: How a removal ended that had to empty the whole pool.
+POOL_EMPTIED = "pool_emptied"
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,43 @@ class Fill:
         return self.objects * self.object_size_bytes
 
 
-@dataclass
-class Removal:
-    """The result of removing objects by run name. `purged` means that the whole pool had to be emptied."""
+class ObjectPools(Target):
+    """The pools that `rados bench` uses, all of them Replay's own, and the objects in them.
 
-    objects: int = 0
-    purged: bool = False
+    A protocol's own target says which pools there are.
+    """
 
-    @property
-    def outcome(self) -> str:
-        return "pool_emptied" if self.purged else "removed"
+    def begin(self) -> None:
+        """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
+        self.options = {
+            **self.design.options,
+            "client_options": dict(self.design.configuration.get("client_options", {})),
+            "keyring": self.bench.primary_cluster.keyring is not None,
+            "namespace": False,
+        }
+        #: What was written for reads, by pool and run name.
+        self.fills: dict[tuple[str, str], Fill] = {}
 
+    def pool_of(self, cell: Cell) -> str:
+        raise NotImplementedError
 
-@dataclass
-class BenchObjects:
-    """The objects in this block's pools, and the fills among them. Every pool belongs to Replay."""
+    def write_of(self, cell: Cell, size_bytes: float) -> Write:
+        return Write(size_bytes, pool=self.pool_of(cell), adds=True)
 
-    bench: Bench
-    options: Mapping[str, Any]
-    fills: dict[tuple[str, str], Fill] = field(default_factory=dict)
+    def unfilled(self, cell: Cell) -> list[Write]:
+        """Return the objects that must be written before a cell can read."""
+        return []
+
+    def run_names(self, cell: Cell) -> list[str]:
+        """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
+        raise NotImplementedError
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Remove what a writing cell wrote, and verify that it is gone."""
+        if mode_of(cell.levels) != "write":
+            return []
+        with self.bench.costs.measure("wait"):
+            return [self.remove(self.pool_of(cell), self.run_names(cell))]
 
     def values(self, pool: str, run_name: str) -> dict[str, str | None]:
         """Return the values of the tool's placeholders for a run in a pool."""
@@ -100,13 +118,13 @@ class BenchObjects:
             raise _failed(f"filling {wanted.pool} wrote {written} of {wanted.objects} objects", wanted.pool, run)
         self.fills[wanted.pool, wanted.run_name] = wanted
 
-    def remove(self, pool: str, run_names: Iterable[str]) -> Removal:
-        """Remove the objects of these run names, and verify by counting that none is left.
+    def remove(self, pool: str, run_names: Iterable[str]) -> Wait:
+        """Remove the objects of these run names, and verify by counting that none is left; return the wait.
 
         A run that was cut short leaves no record of its objects. In that case the whole pool is emptied, including its
-        fills, and `purged` is set. Raises ReplayError if objects are left even then.
+        fills, and the outcome is `pool_emptied`. Raises ReplayError if objects are left even then.
         """
-        done = Removal()
+        started, objects, outcome = time.monotonic(), 0, "removed"
         for run_name in run_names:
             argv = render(TOOL.cleanup_argv_template(self.options), self.values(pool, run_name))
             run = run_tool(
@@ -115,32 +133,38 @@ class BenchObjects:
                 programs=self.bench.programs,
                 slot=self.bench.slot,
             )
-            done.objects += removed_objects(run.stdout.decode(errors="replace")) or 0
+            objects += removed_objects(run.stdout.decode(errors="replace")) or 0
             self.fills.pop((pool, run_name), None)
-        if self.count(pool) == self._expected(pool):
-            return done
-        self.bench.primary_cluster.run(
-            "rados", "purge", pool, "--yes-i-really-really-mean-it", timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS
-        )
-        self.fills = {key: fill for key, fill in self.fills.items() if fill.pool != pool}
-        if left := self.count(pool):
-            raise ReplayError(
-                f"the pool was emptied, but {left} objects are left in it",
-                where=pool,
-                next_step=f"the ledger still names it; run: {replay_command('clean', '--site', self.bench.site.name)}",
+        if self.count(pool) != self._expected(pool):
+            outcome = POOL_EMPTIED
+            self.bench.primary_cluster.run(
+                "rados", "purge", pool, "--yes-i-really-really-mean-it", timeout_seconds=WHOLE_POOL_PATIENCE_SECONDS
             )
-        done.purged = True
-        return done
+            self.fills = {key: fill for key, fill in self.fills.items() if fill.pool != pool}
+            if left := self.count(pool):
+                clean = replay_command("clean", "--site", self.bench.site.name)
+                raise ReplayError(
+                    f"the pool was emptied, but {left} objects are left in it",
+                    where=pool,
+                    next_step=f"the ledger still names it; run: {clean}",
+                )
+        return Wait("objects_removed", time.monotonic() - started, outcome, {"objects": objects})
 
-    def remove_fills(self, *, other_than_bytes: int | None = None) -> Removal:
-        """Remove the fills; if a size is given, only those with objects of another size."""
-        total = Removal()
+    def remove_fills(self, *, other_than_bytes: int | None = None) -> list[Wait]:
+        """Remove the fills; if a size is given, only those with objects of another size.
+
+        Returns one wait for all of them, none if nothing was removed.
+        """
         chosen = [fill for fill in self.fills.values() if fill.object_size_bytes != other_than_bytes]
-        for pool in dict.fromkeys(fill.pool for fill in chosen):
-            done = self.remove(pool, [fill.run_name for fill in chosen if fill.pool == pool])
-            total.objects += done.objects
-            total.purged |= done.purged
-        return total
+        waits = [
+            self.remove(pool, [fill.run_name for fill in chosen if fill.pool == pool])
+            for pool in dict.fromkeys(fill.pool for fill in chosen)
+        ]
+        objects = sum(wait.details["objects"] for wait in waits)
+        outcome = next((wait.outcome for wait in waits if wait.outcome == POOL_EMPTIED), "removed")
+        if not objects and outcome != POOL_EMPTIED:
+            return []
+        return [Wait("objects_removed", sum(wait.seconds for wait in waits), outcome, {"objects": objects})]
 
     def count(self, pool: str) -> int:
         """Return how many objects a pool holds, in all its namespaces."""
@@ -161,40 +185,3 @@ def hide_host(content: bytes) -> bytes:
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
     why = last_line(run.stderr)
     return ReplayError(what, where=pool, next_step=f"rados said: {why}" if why else "look at the cluster's health")
-
-
-class ObjectPools(Target):
-    """What `rados bench` needs from its pools. A protocol's own target says which pools there are."""
-
-    def begin(self) -> None:
-        """Start without objects. The pools are Replay's own, so the namespace of a site's pool does not apply."""
-        self.options = {
-            **self.design.options,
-            "client_options": dict(self.design.configuration.get("client_options", {})),
-            "keyring": self.bench.primary_cluster.keyring is not None,
-            "namespace": False,
-        }
-        self.objects = BenchObjects(self.bench, self.options)
-
-    def pool_of(self, cell: Cell) -> str:
-        raise NotImplementedError
-
-    def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pool_of(cell), adds=True)
-
-    def unfilled(self, cell: Cell) -> list[Write]:
-        """Return the objects that must be written before a cell can read."""
-        return []
-
-    def run_names(self, cell: Cell) -> list[str]:
-        """Return the run name of each instance of a cell. Run names keep objects apart and let reads find them."""
-        raise NotImplementedError
-
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Remove what a writing cell wrote, and verify that it is gone."""
-        if mode_of(cell.levels) != "write":
-            return []
-        started = time.monotonic()
-        with self.bench.costs.measure("wait"):
-            removed = self.objects.remove(self.pool_of(cell), self.run_names(cell))
-        return [Wait("objects_removed", time.monotonic() - started, removed.outcome, {"objects": removed.objects})]
