@@ -51,7 +51,7 @@ def test_preflight_names_the_experiments_that_do_not_fit():
     assert item.text == (
         "pool replay can take 2 MiB more, by its quota of 2 MiB, and the images of a block need more: large (1 GiB)"
     )
-    assert without_room(Room(1 << 30), {"large": 1 << 30}) == "", "it fits exactly"
+    assert without_room(Pool("replay"), Room(1 << 30), {"large": 1 << 30}) == "", "it fits exactly"
 
 
 def test_images_that_are_there_together_are_added_up():

@@ -25,7 +25,7 @@ from replay.measure.run import _administrator, chosen, write_plan
 from replay.measure.signed_plan import read_signed_plan
 from replay.ownership.clean import write_change_record
 from replay.ownership.ledger import Ledger
-from replay.preflight.plan import CHANGES, JOURNALED, MIRRORED, PROBE, changes_for
+from replay.preflight.plan import CHANGES, JOURNALED, MIRRORED, changes_for
 
 FSID = "0f3c1f9a-2f4e-4c3a-9a51-6a4f5c1d2e3b"
 SITE = """\
@@ -200,7 +200,6 @@ def test_commands_of_a_plan_are_those_that_its_words_and_variants_need() -> None
     assert not plain & {"osd pool create", "config set", "rbd mirror image enable", "rbd map"}
     assert "rbd mirror image enable" in {one.command for one in changes_for({MIRRORED})}
     assert {one.when for one in changes_for({JOURNALED, "pool_create"})} == {"always", JOURNALED, "pool_create"}
-    assert not {one for one in changes_for({MIRRORED, JOURNALED}) if one.when == PROBE}
 
 
 def test_every_command_in_the_code_is_in_the_list_of_changes_or_only_reads() -> None:

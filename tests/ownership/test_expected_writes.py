@@ -10,7 +10,7 @@ import pytest
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools
-from replay.design.sizing import Write
+from replay.design.sizing import PoolCopies, Write
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.images import BlockImage, fill_image
 from replay.ownership.write_budget import MediaCopies
@@ -59,6 +59,19 @@ def test_the_pools_of_the_site_decide():
     assert beside.media_bytes(Write(8, journaled=True)) == 8 * (6 / 4 + 2)
     replicated, _ = copies(data_pool=Pool("own"))
     assert replicated.media_bytes(Write(8)) == 8, "a data pool without erasure code"
+
+
+@pytest.mark.parametrize(("code", "each"), [(None, 1.5), ((4, 2), 1.5), ((2, 2), 2.0)])
+def test_a_pool_that_does_not_exist_counts_as_it_will_be_made(code, each):
+    class Empty:
+        def command(self, command):
+            raise CephCommandError("no such pool", where="ceph osd pool get", exit_status_of_tool=2)
+
+    def of_site(**pools: Pool) -> PoolCopies:
+        return MediaCopies(SimpleNamespace(pools=Pools(Pool("replay"), **pools)), Empty()).of_site()
+
+    assert of_site(data_pool=Pool("ec", erasure_code=code), journal=Pool("fast", replicas=2)) == PoolCopies(each, 2.0)
+    assert of_site() == PoolCopies(3.0, 3.0)
 
 
 def cell(name: str, **levels) -> SimpleNamespace:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.design.design import Image
-from replay.ownership import removal, this_machine
+from replay.ownership import this_machine
 from replay.ownership.images import BlockImage
 from replay.ownership.ledger import Ledger
 from replay.ownership.removal import Remover, remove_leftover_mounts
@@ -83,7 +83,8 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_STATE", str(tmp_path / "state"))
     monkeypatch.setattr(this_machine, "require", lambda site, word, fsid: None)
     monkeypatch.setattr(this_machine, "RBD_BUS", tmp_path)
-    monkeypatch.setattr(removal, "unmount", lambda folder: unmount(folder, run=made.program, mounts=made.mounts))
+    monkeypatch.setattr(this_machine, "run_program", made.program)
+    monkeypatch.setattr(this_machine, "MOUNTS", made.mounts)
     return made
 
 
@@ -109,7 +110,7 @@ def image():
 
 def test_an_image_is_mapped_formatted_and_mounted_and_undone_the_other_way_round(bench, machine, image):
     device = map_image(bench, image, "ms_mode=prefer-crc")
-    folder = mount(bench, device, "ext4", run=machine.program)
+    folder = mount(bench, device, "ext4")
     assert folder.is_dir() and folder.stat().st_mode & 0o077 == 0
     assert [(one.kind, one.confirmed) for one in bench.ledger.owned()] == [
         ("kernel_mapping", True),
@@ -123,7 +124,7 @@ def test_an_image_is_mapped_formatted_and_mounted_and_undone_the_other_way_round
 
 
 def test_a_mount_of_another_machine_stays_in_the_ledger_for_clean_there(bench, machine, image, monkeypatch):
-    folder = mount(bench, map_image(bench, image), "ext4", run=machine.program)
+    folder = mount(bench, map_image(bench, image), "ext4")
     machine.mapped, ran = {}, len(machine.ran)
     machine.mounts.write_text("")
     monkeypatch.setattr(platform, "node", lambda: "another-machine")
@@ -140,7 +141,7 @@ def test_a_run_that_was_killed_before_the_mount_leaves_only_a_mapping(bench, mac
     device = map_image(bench, image)
     machine.refuses["mount"] = "wrong fs type"
     with pytest.raises(ReplayError, match="wrong fs type"):
-        mount(bench, device, "ext4", run=machine.program)
+        mount(bench, device, "ext4")
     assert [one.kind for one in bench.ledger.owned()] == ["kernel_mapping", "kernel_mount"], "before it was mounted"
     assert remove_leftover_mounts(bench) == 2
     assert machine.words[-1] == "rbd unmap" and "umount" not in machine.words
@@ -156,7 +157,7 @@ def test_a_mapping_that_was_never_made_is_absent(bench, machine, image):
 
 
 def test_a_busy_mount_stays_in_the_ledger_with_its_name(bench, machine, image):
-    mount(bench, map_image(bench, image), "ext4", run=machine.program)
+    mount(bench, map_image(bench, image), "ext4")
     machine.refuses["umount"] = "target is busy"
     with pytest.raises(ReplayError, match="could not be undone: umount ended with status 32: target is busy") as raised:
         remove_leftover_mounts(bench)
@@ -176,14 +177,14 @@ def test_a_mount_point_with_something_in_it_is_never_emptied(tmp_path, machine):
     folder.mkdir()
     (folder / "letter").write_text("mine")
     with pytest.raises(ReplayError, match="not empty"):
-        unmount(str(folder), run=machine.program, mounts=machine.mounts)
+        unmount(str(folder))
     assert (folder / "letter").exists()
 
 
 @pytest.mark.parametrize("folder", ["/", "/mnt", "/home/replay-0a1b2c3d-mount/.."])
 def test_only_own_mount_points_are_unmounted(machine, folder):
     with pytest.raises(ReplayError, match="not a mount point of Replay"):
-        unmount(folder, run=machine.program, mounts=machine.mounts)
+        unmount(folder)
     assert machine.ran == []
 
 

@@ -84,8 +84,10 @@ class Fake:
         self.denied: set[str] = set()
         self.asked: list[str] = []
 
-    def command(self, session: MonitorSession, asked: dict[str, Any], **_: Any) -> Any:
+    def command(self, session: MonitorSession, asked: dict[str, Any], *, target: str = "mon", **_: Any) -> Any:
         name, prefix = session.cluster.name, asked["prefix"]
+        if target == "images":
+            return self.of_images(name, prefix, asked["pool"])
         return self.answer(name, prefix, lambda: self.monitors[name][prefix])
 
     def run(self, cluster: Cluster, tool: str, *words: str, **_: Any) -> subprocess.CompletedProcess[str]:
@@ -116,14 +118,14 @@ class Fake:
         assert kind == "rbd mirror pool status", f"{kind} is no question of look"
         return {"summary": {"daemon_health": "OK", "states": {"replaying": len(STATES)}}}
 
-    def of_images(self, cluster: Cluster, what: str, pool: str, seconds: float) -> Any:
+    def of_images(self, name: str, what: str, pool: str) -> Any:
         if what == "journaled":
             found = self.journaled if pool == "replay" else {"names": [], "looked_at": len(STATES) + 1}
-            return self.answer(cluster.name, asking.JOURNALED_KIND, lambda: found)
-        assert (what, pool, seconds >= 1) == ("statuses", "replay", True)
-        here = STATES if cluster.name == "secondary" else dict.fromkeys(STATES, ORIGINAL)
+            return self.answer(name, asking.JOURNALED_KIND, lambda: found)
+        assert (what, pool) == ("statuses", "replay")
+        here = STATES if name == "secondary" else dict.fromkeys(STATES, ORIGINAL)
         images = [{"name": image, **said, "peer_sites": [STATES[image]]} for image, said in here.items()]
-        return self.answer(cluster.name, asking.STATUSES_KIND, lambda: images)
+        return self.answer(name, asking.STATUSES_KIND, lambda: images)
 
 
 @pytest.fixture
@@ -139,7 +141,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 
     monkeypatch.setattr(MonitorSession, "command", ask)
     monkeypatch.setattr(Cluster, "run", run)
-    monkeypatch.setattr(asking, "read_images", made.of_images)
     monkeypatch.setattr(asking, "round_trip_seconds", lambda site: 0.0118)
     monkeypatch.setattr(command, "time", SimpleNamespace(time=lambda: NOW))
     clock = [0.0]

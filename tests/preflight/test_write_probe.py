@@ -48,7 +48,6 @@ def test_everything_that_a_measurement_does_is_tried_and_removed(site, administr
     report = preflight.preflight(site, [], write=True)
     assert probed(report) == [
         ("ok", "create and write an image"),
-        ("ok", "clone and flatten it"),
         ("ok", "remove all of it"),
         ("ok", "mirror an image to the second cluster"),
         ("ok", "remove all of it from both clusters"),

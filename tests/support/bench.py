@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from replay.base.clock import Costs, Waiting
@@ -53,10 +54,15 @@ def bench_of(
         budget=in_memory(),
         costs=Costs(),
         sampler=sampler,
-        watch=watch,
+        watch=watch or SimpleNamespace(waiting=_telling),
         say=say,
         daemons_are_here=daemons_are_here,
     )
+
+
+def _telling(site: Any, what: str, at_most_seconds: float | None, **how: Any) -> Waiting:
+    """Make a wait that looks at nothing, like a watch's `waiting`."""
+    return Waiting(what, at_most_seconds, say=how["say"], sleep=how.get("sleep", time.sleep))
 
 
 def waiting(

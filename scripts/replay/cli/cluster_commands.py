@@ -144,7 +144,7 @@ def _preflight(parser: Parser) -> None:
     parser.add_argument(
         "--write-probe",
         action="store_true",
-        help="also try to create, write, flatten, mirror and remove images of 8 MiB; the only option that writes",
+        help="also try to create, write, mirror and remove images of 8 MiB; the only option that writes",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the report as JSON")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import POLL_AGE
-from replay.cluster.site import Pool, Site
+from replay.cluster.site import DEFAULT_ERASURE_CODE, DEFAULT_PG_NUM, Pool, Site
 
 #: Prefix of every name that Replay creates.
 NAME_PREFIX = "replay-"
@@ -203,10 +203,10 @@ def pool(cluster: Cluster, wanted: Pool, *, is_data_pool: bool = False) -> Admin
     It does nothing if a pool of that name exists, or if the cluster does not confirm that there is none: `pool create`
     succeeds on an existing pool, and the next commands would change it.
     """
-    ceph, name, pg_num = program("ceph", cluster), wanted.name, wanted.pg_num or 32
+    ceph, name, pg_num = program("ceph", cluster), wanted.name, wanted.pg_num or DEFAULT_PG_NUM
     undo = [_unused(cluster, wanted), f"{ceph} osd pool delete {name} {name} --yes-i-really-really-mean-it"]
     if is_data_pool:
-        k, m = wanted.erasure_code or (2, 1)
+        k, m = wanted.erasure_code or DEFAULT_ERASURE_CODE
         device = f" crush-device-class={wanted.device_class}" if wanted.device_class else ""
         steps = [
             f"{ceph} osd erasure-code-profile set {name} k={k} m={m} crush-failure-domain=host{device}",

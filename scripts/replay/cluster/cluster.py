@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -91,6 +92,16 @@ class Cluster:
             return json.loads(done.stdout)
         except json.JSONDecodeError as error:
             raise CephCommandError(f"printed no JSON: {error}", where=f"{tool} {' '.join(args)}") from error
+
+
+def unless_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a command of Ceph returns, None if the thing does not exist (yet, or any more)."""
+    try:
+        return ask()
+    except CephCommandError as error:
+        if error.exit_status_of_tool != errno.ENOENT:
+            raise
+        return None
 
 
 def why_unreadable(path: Path) -> str:

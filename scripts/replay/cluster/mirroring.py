@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from replay.base.errors import ReplayError
-from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask
+from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask, unless_gone
 from replay.cluster.site import Site
 from replay.evidence.record import Wait
 
@@ -189,12 +189,8 @@ def take_mirror_snapshot(primary: Cluster, spec: str) -> int:
 
 def copied_snapshots(secondary: Cluster, spec: str, *, while_running: Callable[[], None] | None = None) -> set[int]:
     """Return the primary's ids of the mirror snapshots that are complete on the second cluster."""
-    try:
-        rows = secondary.json("rbd", "snap", "ls", "--all", spec, while_running=while_running)
-    except CephCommandError as error:
-        if error.exit_status_of_tool == 2:  # the image does not exist yet
-            return set()
-        raise
+    # None if the image does not exist yet.
+    rows = unless_gone(lambda: secondary.json("rbd", "snap", "ls", "--all", spec, while_running=while_running)) or []
     spaces = [row.get("namespace", {}) for row in rows]
     return {
         int(space["primary_snap_id"])

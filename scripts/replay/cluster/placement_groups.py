@@ -7,7 +7,6 @@ knows every object.
 
 from __future__ import annotations
 
-import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 
 from replay.base.errors import RefusedError
 from replay.cluster import health
-from replay.cluster.cluster import CephCommandError
+from replay.cluster.cluster import CephCommandError, unless_gone
 from replay.cluster.session import MonitorSession
 from replay.evidence.record import Wait
 
@@ -62,12 +61,8 @@ class Places:
     def _place_of(self, group: str) -> dict[str, Any] | None:
         """Return where the monitors want a group, None if its pool has been removed."""
         if group not in self._wanted:
-            try:
-                self._wanted[group] = self._session.command({"prefix": "pg map", "pgid": group})
-            except CephCommandError as error:
-                if error.exit_status_of_tool != errno.ENOENT:
-                    raise
-                self._wanted[group] = None
+            command = {"prefix": "pg map", "pgid": group}
+            self._wanted[group] = unless_gone(lambda: self._session.command(command))
         return self._wanted[group]
 
 

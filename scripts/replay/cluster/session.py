@@ -68,8 +68,8 @@ class MonitorSession:
         """Run a Ceph command and return its answer, parsed; None if the answer is empty.
 
         `command` is what Ceph's API takes, `{"prefix": "osd pool get", "pool": …, "var": "size"}`, keys in the order
-        of the command line's arguments; `target` is `mon`, `mgr`, `osd.N`, or `object` as `Object` uses it. Raises
-        CephCommandError with Ceph's errno as `exit_status_of_tool`, or None for a timeout or a lost connection.
+        of the command line's arguments; `target` is `mon`, `mgr`, `osd.N`, `object` as `Object` uses it, or `images`.
+        Raises CephCommandError with Ceph's errno as `exit_status_of_tool`, or None for a timeout or a lost connection.
         """
         asked = {**command, "format": "json"}
         with self._lock:
@@ -201,7 +201,7 @@ class MonitorSession:
         return self._json(reply["output"], command)
 
     def _by_program(self, command: dict[str, Any], timeout_seconds: float, target: str) -> Any:
-        if target == "object":
+        if target in ("object", "images"):
             raise self._failure(command, "this needs the package python3-rados", errno.ENOTSUP)
         words = ["tell", target] if target.startswith("osd.") else []
         for key, value in command.items():

@@ -41,6 +41,8 @@ NO_OSD_CONFIG = "no_osd_config"
 #: These change how a cluster places or throttles everybody's data, or whether it answers at all.
 OWN_CLUSTER_ONLY = frozenset({"crush", "osd_config", "daemon_stop"})
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+#: What a pool gets where the site's file says nothing; the code, (k, m), is the data pool's.
+DEFAULT_PG_NUM, DEFAULT_ERASURE_CODE = 32, (2, 1)
 
 
 @dataclass(frozen=True)

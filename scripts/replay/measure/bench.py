@@ -23,7 +23,7 @@ from replay.cluster.site import Site, missing, require
 from replay.design.design import CellSet, Design
 from replay.design.link import WORD, Line, farthest, line_of
 from replay.evidence.record import Measured, Wait
-from replay.ownership.open_site import ClusterWatch, OpenSite, opened
+from replay.ownership.open_site import OpenSite, opened
 from replay.sandbox import link
 from replay.sandbox.tools import locked
 
@@ -109,7 +109,6 @@ def _device_of(path: Path) -> tuple[int, int]:
 class Bench(OpenSite):
     """One measuring process on one site. `hosts` asks the site's Prometheus about OSDs on other machines."""
 
-    watch: ClusterWatch
     sampler: MachineSampler
     hosts: HostSampler | None = None
     #: What names the site's clusters, and the placeholder for it in evidence.
@@ -122,7 +121,7 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
     site.primary.programs.check()
     with opened(site, data_set, say, limit=site.ceilings.bytes_written_to_media_per_run) as here:
         yield Bench(
-            **vars(here) | {"watch": ClusterWatch(here.session, here.secondary)},
+            **vars(here),
             sampler=MachineSampler([site.primary.conf.parent]),
             hosts=HostSampler(PrometheusClient(site.prometheus), here.costs, say=say) if site.prometheus else None,
             names=placeholders_of(here.session, here.secondary),

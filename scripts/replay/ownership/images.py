@@ -17,7 +17,7 @@ from typing import Any
 
 from replay.base.clock import Waiting
 from replay.base.errors import RefusedError
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError, Cluster, unless_gone
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, ceilings_reached
 from replay.design.design import Image
@@ -197,7 +197,7 @@ class ImageRemover:
 
     def _info(self, entry: Entry) -> dict[str, Any] | None:
         look = self._wait(f"{entry.spec} to be looked up").glance
-        return _unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec, while_running=look))
+        return unless_gone(lambda: self.cluster.json("rbd", "info", entry.spec, while_running=look))
 
     def _wait(self, what: str, at_most_seconds: float | None = None, *, mirrored: bool = False) -> Waiting:
         at_most_seconds = self.patience_seconds if at_most_seconds is None else at_most_seconds
@@ -214,7 +214,7 @@ class ImageRemover:
 
     def _watchers(self, entry: Entry) -> list[str]:
         """Return the clients that have an image open, as `client.4711 at 10.0.0.7:0/123`."""
-        status = _unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
+        status = unless_gone(lambda: self.cluster.json("rbd", "status", entry.spec)) or {}
         return [f"client.{watcher['client']} at {watcher['address']}" for watcher in status.get("watchers", [])]
 
     def _disable_mirroring(self, entry: Entry, info: dict[str, Any] | None) -> None:
@@ -242,12 +242,12 @@ class ImageRemover:
     def _daemon_snapshots(self, entry: Entry) -> bool:
         """Remove what an interrupted first copy left on an image; False if only other snapshots keep it."""
         # None if the image itself has gone meanwhile.
-        listed = _unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
+        listed = unless_gone(lambda: self.cluster.json("rbd", "snap", "ls", entry.spec)) or []
         own = [snapshot["name"] for snapshot in listed if snapshot["name"].startswith(DAEMON_SNAPSHOT)]
         for name in own:
             remove = ("snap", "rm", "--no-progress", f"{entry.spec}@{name}")
             look = self._wait(f"{entry.spec}@{name} to be removed", 120).glance
-            _unless_gone(
+            unless_gone(
                 lambda words=remove, look=look: self.cluster.run("rbd", *words, timeout_seconds=120, while_running=look)
             )
         return len(own) == len(listed)
@@ -258,7 +258,7 @@ class ImageRemover:
         self.cluster.run("rbd", "rm", "--no-progress", entry.spec, check=False, timeout_seconds=60, while_running=look)
         place = "/".join(part for part in (entry.pool, entry.namespace) if part)
         # None if the pool or namespace itself is gone.
-        names = _unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
+        names = unless_gone(lambda: self.cluster.json("rbd", "ls", place)) or []
         if entry.name in names:
             return RemovalOutcome(entry, "left", "the image is listed but cannot be opened or removed")
         return RemovalOutcome(entry, "absent")
@@ -311,13 +311,3 @@ def peer_again(session: MonitorSession, group: str) -> bool:
             return False
         raise
     return True
-
-
-def _unless_gone(ask: Callable[[], Any]) -> Any:
-    """Return what a command of Ceph returns, None if the thing does not exist (any more)."""
-    try:
-        return ask()
-    except CephCommandError as error:
-        if error.exit_status_of_tool != NOT_FOUND:
-            raise
-        return None

@@ -44,15 +44,13 @@ class OpenSite:
     budget: WriteBudget
     say: Callable[[str], None]
     daemons_are_here: bool
+    #: What looks around during waits.
+    watch: ClusterWatch
     secondary: MonitorSession | None = None
     secondary_ledger: Ledger | None = None
-    #: What looks around during waits; without it they only say how long they last.
-    watch: ClusterWatch | None = None
 
     def waiting(self, what: str, at_most_seconds: float | None, **how: Any) -> Waiting:
         """Return a wait that says what it sees, and ends if it is hopeless; `how` is for `ClusterWatch.waiting`."""
-        if self.watch is None:
-            return Waiting(what, at_most_seconds, say=self.say, sleep=how.get("sleep", time.sleep))
         return self.watch.waiting(lambda: self.site, what, at_most_seconds, say=self.say, **how)
 
     @property
@@ -99,6 +97,7 @@ def opened(
             budget=WriteBudget.of(fsid, site.name, data_set, media_bytes=copies.media_bytes, limit=limit),
             say=say,
             daemons_are_here=sandbox_record.owns_fsid(fsid),
+            watch=ClusterWatch(session, secondary),
             secondary=secondary,
             secondary_ledger=secondary_ledger,
         )

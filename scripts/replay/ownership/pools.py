@@ -20,13 +20,11 @@ from replay.cluster import admin_commands, health, sandbox_record
 from replay.cluster.admin_commands import OWN_KEY, OWN_VALUE, POOL_DELETE_OPTION
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Pool, Site, require
+from replay.cluster.site import DEFAULT_ERASURE_CODE, DEFAULT_PG_NUM, Pool, Site, require
 from replay.ownership.ledger import Entry, Ledger, unique_name
 from replay.ownership.open_site import OpenSite, intend
 from replay.ownership.removal import remove_all
 
-DEFAULT_PG_NUM = 32
-DEFAULT_ERASURE_CODE = (2, 1)
 _SETTLE_SECONDS = 120.0
 _SEEN_WITHIN_SECONDS = 30.0
 
@@ -186,6 +184,9 @@ class Room:
 
     bytes: float
     quota: str = ""
+
+    def sentence(self) -> str:
+        return f"can take {size_text(self.bytes)} more" + (f", by its quota of {self.quota}" if self.quota else "")
 
 
 def room_in(pool: Mapping[str, Any], stats: Mapping[str, Any]) -> Room:

@@ -38,6 +38,7 @@ class Remover(ImageRemover):
         by_kind = {
             "image": self._image,
             "pool": self._pool,
+            # Earlier versions' write probe took one.
             "snapshot": self._snapshot,
             **dict.fromkeys(
                 SET_BACK,

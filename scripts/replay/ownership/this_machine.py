@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from replay.base.errors import ReplayError
@@ -91,10 +91,8 @@ _MAP_ERRORS: Mapping[str, tuple[str, str]] = {
         ("mapping is not permitted", "run as root, with a user of the cluster that may use the pool"),
 }  # fmt: skip
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-
-def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subprocess.CompletedProcess[str]:
+def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> None:
     """Run a program of this machine. Raises ReplayError if it is missing, fails, or takes too long."""
     try:
         done = subprocess.run(list(argv), capture_output=True, text=True, timeout=timeout_seconds, check=False)
@@ -110,7 +108,6 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> subpro
             f"{argv[0]} ended with status {done.returncode}: {printed[-1] if printed else 'silent'}",
             where=" ".join(argv),
         )
-    return done
 
 
 def map_error(printed: str) -> tuple[str, str]:
@@ -170,22 +167,22 @@ def unmap(cluster: Cluster, spec: str) -> bool:
     return True
 
 
-def mount(bench: OpenSite, device: Path, file_system: str, *, run: Run = run_program) -> Path:
+def mount(bench: OpenSite, device: Path, file_system: str) -> Path:
     """Make a file system, one of MKFS_OPTIONS, on a device that was mapped for this, mount it, return the mount point.
 
     Raises RefusedError without root, and ReplayError if a program fails; the mount point is then in the ledger.
     """
     require(bench.site, "host_root", bench.session.fsid())
-    run([f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)], timeout_seconds=MKFS_TIMEOUT_SECONDS)
+    run_program([f"mkfs.{file_system}", *MKFS_OPTIONS[file_system], str(device)], timeout_seconds=MKFS_TIMEOUT_SECONDS)
     folder = state_directory() / "mounts" / unique_name("mount")
     entry = intend(bench, "kernel_mount", folder.name, folder=str(folder))
     folder.mkdir(parents=True, mode=0o700)
-    run(["mount", "-t", file_system, str(device), str(folder)])
+    run_program(["mount", "-t", file_system, str(device), str(folder)])
     bench.ledger.confirm(entry)
     return folder
 
 
-def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) -> bool:
+def unmount(mount_point: str) -> bool:
     """Unmount and remove one of Replay's mount points; return whether it was there.
 
     Raises ReplayError while it is in use.
@@ -193,9 +190,9 @@ def unmount(mount_point: str, *, run: Run = run_program, mounts: Path = MOUNTS) 
     folder = Path(mount_point)
     if not _FOLDER.fullmatch(folder.name):
         raise ReplayError(f"{folder} is not a mount point of Replay")
-    mounted = any(line.split()[1] == _escaped(folder) for line in mounts.read_text(encoding="utf-8").splitlines())
+    mounted = any(line.split()[1] == _escaped(folder) for line in MOUNTS.read_text(encoding="utf-8").splitlines())
     if mounted:
-        run(["umount", str(folder)])
+        run_program(["umount", str(folder)])
     if not folder.is_dir():
         return mounted
     try:

@@ -27,9 +27,9 @@ from typing import Any
 from replay.base.clock import utc_now
 from replay.base.errors import EvidenceError, RefusedError, ReplayError
 from replay.base.paths import state_directory
-from replay.cluster.cluster import CephCommandError
+from replay.cluster.cluster import CephCommandError, unless_gone
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import RAISE_IT, Ceilings, Pool, Site, ceilings_reached
+from replay.cluster.site import DEFAULT_ERASURE_CODE, RAISE_IT, Ceilings, Pool, Site, ceilings_reached
 from replay.design.sizing import PoolCopies, Write
 from replay.ownership.ledger import SyncedLog
 
@@ -242,18 +242,16 @@ class MediaCopies:
         return write.bytes * (self._of(pool) + (self._of(journal) if write.journaled else 0.0))
 
     def of_site(self) -> PoolCopies:
-        """Return the copies of the site's pools, those that its file asks for where a pool does not exist yet."""
+        """Return the copies of the site's pools; those with which a pool is made where it does not exist yet."""
         data, journal = (pool or self._pools.data for pool in (self._pools.data_pool, self._pools.journal))
         return PoolCopies(self._existing_or_asked(data), self._existing_or_asked(journal))
 
     def _existing_or_asked(self, pool: Pool) -> float:
-        try:
-            return self._of(pool.name)
-        except CephCommandError as error:
-            if error.exit_status_of_tool != errno.ENOENT:
-                raise
-        if pool.erasure_code:
-            return sum(pool.erasure_code) / pool.erasure_code[0]
+        if (copies := unless_gone(lambda: self._of(pool.name))) is not None:
+            return copies
+        if pool is self._pools.data_pool:
+            k, m = pool.erasure_code or DEFAULT_ERASURE_CODE
+            return (k + m) / k
         return float(pool.replicas or PoolCopies().data)
 
     def _of(self, pool: str) -> float:

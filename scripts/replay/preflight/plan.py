@@ -106,7 +106,7 @@ def copies_on(site: Site, session: MonitorSession | None = None) -> PoolCopies:
 # Commands -------------------------------------------------------------------------------------------------------------
 
 #: When a command is used, besides the words that a site allows: always, or for variants of that kind.
-ALWAYS, MIRRORED, JOURNALED, PROBE = "always", "mirrored", "journaled", "write probe"
+ALWAYS, MIRRORED, JOURNALED = "always", "mirrored", "journaled"
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,6 @@ CHANGES = tuple(
         ("rbd mirror start", "second_site", "starts it again (admin socket)", "none is needed"),
         ("rbd snap rm", ALWAYS, "removes what a mirror daemon or the write probe left on these images", _IMAGE),
         ("rbd rm", ALWAYS, "removes images whose name and id the ledger has", "cannot be undone"),
-        ("rbd snap create", PROBE, "takes a snapshot of an image of the write probe", "rbd snap rm"),
-        ("rbd clone", PROBE, "clones an image of the write probe", "rbd rm"),
-        ("rbd flatten", PROBE, "makes that clone independent", "rbd rm"),
         ("rbd map", "kernel_rbd", "maps these images on this machine", "rbd unmap"),
         ("rbd unmap", "kernel_rbd", "unmaps them", "none is needed"),
         ("mount", "kernel_rbd", "mounts file systems on these images on this machine", "umount"),

@@ -158,7 +158,7 @@ def check_space(site: Site, session: MonitorSession, findings: Findings) -> None
     pool = pool_of_images(site)
     findings.room = room_of(session, pool.name, TIMEOUT_SECONDS)
     if findings.room is not None:
-        findings.add("space", "ok", room_sentence(pool, findings.room))
+        findings.add("space", "ok", f"pool {pool.name} {findings.room.sentence()}")
     for stop in ceilings_reached(site.ceilings, osd_df=osd_df, osd_perf=osd_perf):
         findings.add("ceilings", "refused", f"the ceiling {stop.reason} has been reached: {stop.detail}")
 
@@ -168,16 +168,10 @@ def pool_of_images(site: Site) -> Pool:
     return site.pools.data_pool or site.pools.data
 
 
-def room_sentence(pool: Pool, room: Room) -> str:
-    """Return how much a pool takes, and which quota limits that."""
-    return f"pool {pool.name} can take {size_text(room.bytes)} more" + (
-        f", by its quota of {room.quota}" if room.quota else ""
-    )
-
-
-def without_room(room: Room, needed: Mapping[str, float]) -> str:
+def without_room(pool: Pool, room: Room, needed: Mapping[str, float]) -> str:
     """Return which experiments, of those with the bytes that their images need at once, do not fit; "" if all do."""
-    return ", ".join(f"{name} ({size_text(size)})" for name, size in sorted(needed.items()) if size > room.bytes)
+    names = ", ".join(f"{name} ({size_text(size)})" for name, size in sorted(needed.items()) if size > room.bytes)
+    return f"pool {pool.name} {room.sentence()}, and the images of a block need more: {names}" if names else ""
 
 
 def refuse_without_room(site: Site, needed: Mapping[str, float]) -> None:
@@ -185,9 +179,9 @@ def refuse_without_room(site: Site, needed: Mapping[str, float]) -> None:
     pool = pool_of_images(site)
     with MonitorSession(site.primary) as session:
         room = room_of(session, pool.name)
-    if room is not None and (names := without_room(room, needed)):
+    if room is not None and (why := without_room(pool, room, needed)):
         raise RefusedError(
-            f"{room_sentence(pool, room)}, and the images of a block need more: {names}",
+            why,
             where=f"site {site.name}",
             next_step="free space or have the quota raised, or name other experiments or another scale",
         )
@@ -195,9 +189,8 @@ def refuse_without_room(site: Site, needed: Mapping[str, float]) -> None:
 
 def check_room(site: Site, needed: Mapping[str, float], findings: Findings) -> None:
     """Warn of experiments whose images do not fit into their pool."""
-    if findings.room is not None and (names := without_room(findings.room, needed)):
-        text = f"{room_sentence(pool_of_images(site), findings.room)}, and the images of a block need more: {names}"
-        findings.add("space", "warning", text)
+    if findings.room is not None and (why := without_room(pool_of_images(site), findings.room, needed)):
+        findings.add("space", "warning", why)
 
 
 def check_account(site: Site, data_set: str, bytes_left: float, findings: Findings) -> None:

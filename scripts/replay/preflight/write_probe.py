@@ -14,10 +14,9 @@ from replay.base.paths import replay_command
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
 from replay.cluster.site import Site, missing
 from replay.design.design import Image
-from replay.ownership.images import BlockImage, create_image
-from replay.ownership.ledger import unique_name
+from replay.ownership.images import create_image
 from replay.ownership.locks import ClusterLock
-from replay.ownership.open_site import OpenSite, intend, opened
+from replay.ownership.open_site import OpenSite, opened
 from replay.ownership.removal import Remover
 from replay.preflight.checks import Findings
 
@@ -29,7 +28,7 @@ COPIED_WITHIN_SECONDS = 120.0
 
 
 def write_probe(site: Site, findings: Findings) -> None:
-    """Create, write, flatten and remove images, and mirror one there and back; add a finding for each.
+    """Create, write and remove images, and mirror one there and back; add a finding for each.
 
     Trouble is a finding. What could not be removed stays in the ledger, and the finding says so.
     """
@@ -39,36 +38,12 @@ def write_probe(site: Site, findings: Findings) -> None:
             if absent := [pool.name for pool in site.pools.all() if pool.name not in existing]:
                 findings.add("probe", "note", f"not tried: the first measurement makes pool {', '.join(absent)}")
                 return
-            _probe_images(bench, findings)
+            with _removed(bench, findings), _tried("create and write an image", findings):
+                create_image(bench, PROBE, _image())
             if not missing(["second_site"], site) and "second_site" not in findings.lacking():
                 _probe_mirroring(bench, findings)
     except ReplayError as error:
         findings.add("probe", "refused", str(error).splitlines()[0])
-
-
-def _probe_images(bench: OpenSite, findings: Findings) -> None:
-    with _removed(bench, findings):
-        made = None
-        with _tried("create and write an image", findings):
-            made = create_image(bench, PROBE, _image())
-        if made is not None:
-            with _tried("clone and flatten it", findings):
-                _flatten_a_clone(bench, made)
-
-
-def _flatten_a_clone(bench: OpenSite, parent: BlockImage) -> None:
-    """Clone an image through a snapshot, and make the clone independent of it."""
-    cluster, ledger, name = bench.primary_cluster, bench.ledger, unique_name(PROBE)
-    pool, namespace = parent.pool, parent.namespace
-    snapshot = intend(bench, "snapshot", f"{parent.name}@{PROBE}", pool=pool, namespace=namespace)
-    cluster.run("rbd", "snap", "create", "--no-progress", f"{parent.spec}@{PROBE}")
-    ledger.confirm(snapshot)
-    clone = intend(bench, "image", name, pool=pool, namespace=namespace, size_bytes=SIZE_BYTES, mirrored=False)
-    spec = BlockImage(pool, namespace, name, parent.image, clone).spec
-    # Of this format, a clone needs no protected snapshot, which would outlive an interruption.
-    cluster.run("rbd", "clone", "--rbd-default-clone-format", "2", f"{parent.spec}@{PROBE}", spec)
-    ledger.confirm(clone, {"id": cluster.json("rbd", "info", spec)["id"]})
-    cluster.run("rbd", "flatten", "--no-progress", spec, timeout_seconds=120)
 
 
 def _probe_mirroring(bench: OpenSite, findings: Findings) -> None:
@@ -93,7 +68,9 @@ def _removed(bench: OpenSite, findings: Findings, whence: str = "") -> Iterator[
     finally:
         started = time.monotonic()
         site, session = bench.site, bench.session
-        remover = Remover(site, session.cluster, session, bench.ledger, site.secondary, bench.say)
+        remover = Remover(
+            site, session.cluster, session, bench.ledger, site.secondary, bench.say, waiting=bench.waiting
+        )
         own = [
             entry for entry in bench.ledger.owned() if entry.data_set == PROBE and entry.kind in ("image", "snapshot")
         ]

@@ -6,17 +6,14 @@ All questions only read: they go through the monitors, by programs, and image by
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
-from replay.base.programs import SYSTEM_PYTHON
 from replay.base.terminal import waiting
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.mirroring import POLL_AGE
@@ -29,8 +26,7 @@ from replay.sandbox.link import round_trip_seconds
 #: A cluster that is there takes a connection within milliseconds.
 CONNECT_WITHIN_SECONDS = 5.0
 ANSWER_WITHIN_SECONDS = 10.0
-#: Prints what is said of a pool's images; see there. And what these kinds of question are called.
-IMAGES = Path(__file__).with_name("images.py")
+#: What questions about a pool's images are called.
 STATUSES_KIND, JOURNALED_KIND = "mirror image statuses", "features of images"
 #: Opening an image takes milliseconds. Of a pool with thousands of them, only the first are looked at.
 JOURNALED_WITHIN_SECONDS = 5.0
@@ -72,15 +68,18 @@ class Asker:
 
     def statuses(self, pool: str) -> Any:
         """Return what the mirror daemons say of each image of a pool, None if that cannot be read."""
-        return self._ask(STATUSES_KIND, lambda seconds: read_images(self.cluster, "statuses", pool, seconds))
+        return self._images(STATUSES_KIND, "statuses", pool, ANSWER_WITHIN_SECONDS)
 
     def journaled(self, pool: str) -> Any:
         """Return which images of a pool have a journal, None if that cannot be read."""
+        return self._images(JOURNALED_KIND, "journaled", pool, JOURNALED_WITHIN_SECONDS)
 
-        def read(seconds: float) -> Any:
-            return read_images(self.cluster, "journaled", pool, min(seconds, JOURNALED_WITHIN_SECONDS))
+    def _images(self, kind: str, what: str, pool: str, within_seconds: float) -> Any:
+        def ask(seconds: float) -> Any:
+            command = {"prefix": what, "pool": pool}
+            return self.session.command(command, timeout_seconds=min(seconds, within_seconds), target="images")
 
-        return self._ask(JOURNALED_KIND, read)
+        return self._ask(kind, ask)
 
     def _ask(self, kind: str, question: Callable[[float], Any]) -> Any:
         if kind not in self.asked:
@@ -94,21 +93,6 @@ class Asker:
         except CephCommandError as error:
             self.unanswered.setdefault(kind, error.what)
             return None
-
-
-def read_images(cluster: Cluster, what: str, pool: str, seconds: float) -> Any:
-    """Run the program that tells of a pool's images. Raises CephCommandError if it fails or takes longer."""
-    words = [str(cluster.conf), cluster.client, str(cluster.keyring or ""), f"{max(1, int(seconds))}", pool, what]
-    where = f"{what} of the images of {pool}"
-    try:
-        argv = cluster.programs.command([SYSTEM_PYTHON, "-I", str(IMAGES), *words])
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 2, check=False)
-    except (ReplayError, subprocess.TimeoutExpired) as error:
-        raise CephCommandError(str(error), where=where) from error
-    if done.returncode != 0:
-        printed = done.stderr.strip().splitlines()
-        raise CephCommandError(printed[-1] if printed else "nothing was printed", where=where)
-    return json.loads(done.stdout)
 
 
 # The copies of mirrored images, from what the mirror daemons say of them on both clusters -----------------------------

@@ -135,9 +135,7 @@ def _pools(answers: Answers) -> list[SectionRow]:
 def _used(pool: Mapping[str, Any], stats: Mapping[str, Any] | None) -> list[str]:
     if stats is None:
         return ["", ""]
-    room = room_in(pool, stats)
-    limited = f", by its quota of {room.quota}" if room.quota else ""
-    return [f"{size_text(stats['stored'])} stored", f"can take {size_text(room.bytes)} more{limited}"]
+    return [f"{size_text(stats['stored'])} stored", room_in(pool, stats).sentence()]
 
 
 def _mode(answers: Answers, name: str) -> str:
