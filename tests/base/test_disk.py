@@ -33,7 +33,7 @@ def test_a_write_that_does_not_tell_its_file_names_the_disk_without_room(tmp_pat
     full, other = tmp_path / "full", tmp_path / "other"
     monkeypatch.setattr(disk, "_places", lambda: [other, full])
     monkeypatch.setattr(disk, "mount_point", lambda path: path)
-    monkeypatch.setattr(disk, "_existing", lambda path: path)
+    monkeypatch.setattr(disk, "existing", lambda path: path)
     usage = {full: (1 << 20, 4096), other: (1 << 40, 1 << 30)}
     monkeypatch.setattr(
         disk.shutil,

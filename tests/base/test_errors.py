@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import traceback
 
 import pytest
 
 from replay.base.clock import LOOK_EVERY_SECONDS, SAY_AFTER_SECONDS, Waiting
-from replay.base.errors import ReplayError, cleaning_up, during, visible
+from replay.base.errors import ReplayError, cleaning_up, during, handling, visible
 from support.bench import Clock
 
 
@@ -118,3 +119,11 @@ def test_a_hopeless_wait_ends_with_its_cause_within_fifteen_seconds(clock):
     with pytest.raises(ReplayError, match="does not run"):
         pause(waiting(clock, [], look=look), 300)
     assert clock.now - dies_at <= 10.0 + LOOK_EVERY_SECONDS + 10.0 + 0.5
+
+
+def test_signals_are_handled_as_before_once_the_work_has_ended_or_failed():
+    before = signal.getsignal(signal.SIGUSR2)
+    with pytest.raises(ReplayError), handling({signal.SIGUSR2: signal.SIG_IGN}):
+        assert signal.getsignal(signal.SIGUSR2) is signal.SIG_IGN
+        raise ReplayError("it failed")
+    assert signal.getsignal(signal.SIGUSR2) is before

@@ -175,6 +175,17 @@ def test_progress_of_another_process_is_shown_as_ones_own(monkeypatch):
     assert 'a quote " and' in log.getvalue()
 
 
+def test_what_ended_a_job_is_kept_and_told_to_the_process_that_started_it(monkeypatch):
+    told = io.StringIO()
+    with monkeypatch.context() as patch:
+        patch.setenv(EVENTS, "1")
+        assert Progress(told).failed("the disk is full", 1)
+    outer = Progress(io.StringIO())
+    outer.tell(told.getvalue())
+    assert outer.failures == [("the disk is full", 1)]
+    assert not outer.failed("there is no such pack", 3)
+
+
 def test_what_comes_before_a_part_is_not_said_of_the_part_before(monkeypatch):
     told, now = io.StringIO(), 0
     with monkeypatch.context() as patch:

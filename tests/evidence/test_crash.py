@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from replay.evidence.attempts import BlockWriter, record_design
+from replay.evidence.data_set import sealed_block
 from replay.evidence.read import list_raw, verify
 from replay.evidence.seal import recover, seal
 from support.evidence import evidence_of
@@ -23,7 +24,7 @@ def measure(raw):
     """Measure a block as the runner does: leftovers of an earlier run, the design, a pilot, sets, receipt, seal."""
     recover(raw)
     writer = BlockWriter(raw, 1)
-    if writer.pack(PLAN).exists():
+    if sealed_block(raw, 1, PLAN).exists():
         return
     record_design(raw, {"schema_version": 1, "experiment": "x", "cells": {}}, "ab12")
     rounds = writer.history.pilots("host", "cell")

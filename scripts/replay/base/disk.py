@@ -64,13 +64,14 @@ def explained(error: ReplayError | OSError) -> ReplayError | None:
 
 def mount_point(path: Path) -> Path:
     """Return the root of the file system that a path is in, or would be in."""
-    path = _existing(path)
+    path = existing(path)
     while not path.is_mount() and path != path.parent:
         path = path.parent
     return path
 
 
-def _existing(path: Path) -> Path:
+def existing(path: Path) -> Path:
+    """Return a path, or the nearest folder above it that exists."""
     path = path.absolute()
     # Not `exists`, which fails in a folder that this user may not enter.
     while not os.access(path, os.F_OK) and path != path.parent:
@@ -80,7 +81,7 @@ def _existing(path: Path) -> Path:
 
 def _full(place: Path | None) -> tuple[str, str]:
     places = [place] if place is not None else _places()
-    disks = {mount_point(place): shutil.disk_usage(_existing(place)) for place in places}
+    disks = {mount_point(place): shutil.disk_usage(existing(place)) for place in places}
     # A failed write does not tell its file; then it is one of Replay's disks that has no room left.
     full = [disk for disk, usage in disks.items() if usage.free < FULL_BELOW_BYTES]
     sizes = " and ".join(
@@ -106,7 +107,7 @@ def size_text(size_bytes: float) -> str:
 def _owner(place: Path | None) -> tuple[str, str]:
     if place is None:
         return "this user may not do that", "run it as the user who owns the files"
-    owned = _existing(place)
+    owned = existing(place)
     status, me = owned.stat(), _name(os.geteuid())
     owner, is_mine = _name(status.st_uid), status.st_uid == os.geteuid()
     next_step = "name another place, or have somebody give you access"

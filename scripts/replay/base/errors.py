@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 #: The exit status of a program that Ctrl-C or SIGTERM ended.
 INTERRUPTED = 130
@@ -120,3 +122,14 @@ def cleaning_up(*steps: Callable[[], None]) -> Iterator[None]:
 def take_notes(made: ReplayError, other: BaseException) -> None:
     for note in _notes(other):
         made.add_note(note)
+
+
+@contextlib.contextmanager
+def handling(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
+    """Handle these signals inside as `handlers` says, and afterwards as before."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

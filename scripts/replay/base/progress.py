@@ -187,13 +187,21 @@ class Progress:
     def line(self, text: str) -> None:
         """Print a line that stays, above the bar."""
         if self._emit("line", text=text):
-            self._keep(text)
+            self.record(text)
         else:
             self._say(text)
 
     def record(self, text: str) -> None:
         """Write text to the log only."""
-        self._keep(text)
+        if self.log is None:
+            return
+        try:
+            self.log.write(f"{utc_now()} {text}\n")
+            self.log.flush()
+        except OSError as error:
+            # The work goes on, and says itself what it cannot write.
+            self.log = None
+            self.line(f"the log ends here: {error.strerror}")
 
     def doing(self, what: str, title: str = "") -> None:
         """Say what happens between steps, or before the part of that title starts. A pipe shows it if it takes long."""
@@ -209,14 +217,15 @@ class Progress:
         event: dict[str, Any] = json.loads(line[len(_EVENT) :])
         getattr(self, event.pop("event"))(**event)
 
-    def failed(self, text: str, status: int) -> None:
-        """Keep what ended a job, for whoever started the jobs."""
+    def failed(self, text: str, status: int) -> bool:
+        """Keep what ended a job, for whoever started the jobs; return whether another process was told of it."""
         self.failures.append((text, status))
+        return self._emit("failed", text=text, status=status)
 
     def _emit(self, event: str, **facts: Any) -> bool:
         """Report to the process that this one works for; return whether there is one."""
         if self.events:
-            self.screen.write(_event_line(event, facts))
+            self.screen.write(f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n")
         return self.events
 
     def still_running(self) -> str:
@@ -238,18 +247,7 @@ class Progress:
     def _say(self, text: str) -> None:
         self._reported, self._patience = self.clock(), SILENCE_SECONDS
         self.screen.line(text)
-        self._keep(text)
-
-    def _keep(self, text: str) -> None:
-        if self.log is None:
-            return
-        try:
-            self.log.write(f"{utc_now()} {text}\n")
-            self.log.flush()
-        except OSError as error:
-            # The work goes on, and says itself what it cannot write.
-            self.log = None
-            self.line(f"the log ends here: {error.strerror}")
+        self.record(text)
 
     def _view(self) -> Group:
         with self._counting:
@@ -275,16 +273,3 @@ class Progress:
         working = 0.0 if self._first_step is None else now - self._first_step
         remaining = self.account.remaining_seconds(working)
         return text if remaining is None else f"{text}, about {elapsed_text(remaining)} left"
-
-
-def report_event(event: str, **facts: Any) -> bool:
-    """Report to the process that shows this one's progress; return whether there is one."""
-    if os.environ.get(EVENTS) != "1":
-        return False
-    sys.stdout.write(_event_line(event, facts))
-    sys.stdout.flush()
-    return True
-
-
-def _event_line(event: str, facts: Mapping[str, Any]) -> str:
-    return f"{_EVENT}{json.dumps({'event': event, **facts}, ensure_ascii=False)}\n"

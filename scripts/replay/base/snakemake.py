@@ -19,9 +19,9 @@ from typing import Any
 import yaml
 
 from replay.base.disk import explained
-from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError
+from replay.base.errors import INTERRUPTED, ConfigurationError, ReplayError, handling
 from replay.base.paths import PLACES, program_file, project_directory, working_directory
-from replay.base.progress import EVENTS, report_event
+from replay.base.progress import EVENTS, Progress
 
 #: How Python and Snakemake begin the line that names an error; Snakemake's own about a failed job says nothing new.
 _CAUSE = re.compile(r"(?!RuleException|CalledProcessError|WorkflowError)[A-Za-z_.]*(?:Error|Exception)\b.*")
@@ -77,14 +77,10 @@ def run_snakemake(
             **{"start_new_session": True, "stdout": subprocess.PIPE, "stderr": file},
             **{"text": True, "errors": "replace", "env": {**os.environ, **moved, EVENTS: "1"}},
         )
-        previous = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), forward)):
             for line in process.stdout:
                 told(line)
             status = process.wait()
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
     if interrupted:
         return INTERRUPTED
     return status if status >= 0 else _SIGNALLED - status
@@ -138,7 +134,7 @@ def reporting(log_file: str) -> Iterator[Callable[[str], None]]:
     """Do a rule's work inside; what the yielded function is told goes to standard output and to the rule's log.
 
     A ReplayError ends the job with its exit status, and is reported without a traceback: on standard error, or as an
-    event (`failure_in`) to the process that started Snakemake.
+    event to the process that started Snakemake.
     """
     with Path(log_file).open("w", encoding="utf-8") as log:
 
@@ -152,7 +148,7 @@ def reporting(log_file: str) -> Iterator[Callable[[str], None]]:
             if (refused := explained(error)) is None:
                 raise
             log.write(f"{refused}\n")
-            if not report_event("failed", text=str(refused), status=refused.exit_status):
+            if not Progress().failed(str(refused), refused.exit_status):
                 print(refused, file=sys.stderr)
             sys.exit(refused.exit_status)
 

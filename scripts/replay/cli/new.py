@@ -29,6 +29,7 @@ from replay.cli.starting_commands import write_new
 from replay.design.configuration import (
     Document,
     claims_path,
+    configured_claims,
     experiment_names,
     load_claims_document,
     load_experiment,
@@ -279,8 +280,7 @@ def _commands(slide: str, talk: str | None, folder: Path) -> list[str]:
 
 def _claim_about(experiment: str, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the claim of that name, or the first about the experiment, and its first ratio."""
-    claims = load_claims_document().data["claims"] if claims_path().exists() else []
-    about = [claim for claim in claims if claim["experiment"] == experiment and "chart" in claim]
+    about = [claim for claim in configured_claims() if claim["experiment"] == experiment and "chart" in claim]
     for claim in sorted(about, key=lambda claim: claim["id"] != name):
         for condition in claim["conditions"]:
             if "over" in condition and "each" not in condition:

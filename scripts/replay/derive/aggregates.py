@@ -37,7 +37,7 @@ Cells = list[tuple[AttemptRecord, CellRow]]
 def of_numbers(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate]:
     """Yield each workload's medians of each metric, and the ratios if the design asks for them.
 
-    `tidy` is the table of `tables.tidy_frame`. What no run states is left out.
+    `tidy` is the table of `experiment.tidy_frame`. What no run states is left out.
     """
     used = tidy[tidy["used"]]
     workloads = workloads_of(design, used["block"])
@@ -326,8 +326,8 @@ _LEAST = 2
 def by_two_factors(tidy: pd.DataFrame, design: CombinedDesign) -> Iterator[Aggregate]:
     """Yield a long aggregate for each metric with `rows` and each combination of the other factors.
 
-    `tidy` is the table of `tables.tidy_frame`. The runs are those of the reference variant, or of the first one that
-    has some. What has no second series, or no second place along one, is left out.
+    `tidy` is the table of `experiment.tidy_frame`. The runs are those of the reference variant, or of the first one
+    that has some. What has no second series, or no second place along one, is left out.
     """
     metrics = [metric for metric in design.public["metrics"] if metric.get("rows")]
     used = tidy[tidy["used"]] if metrics else tidy.iloc[:0]

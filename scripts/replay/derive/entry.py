@@ -15,7 +15,7 @@ from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_blo
 from replay.derive.computed import sampling_entry
 from replay.derive.designs import Aggregate, CombinedDesign
 from replay.derive.part import LINES
-from replay.evidence.record import ceph_versions, client_version
+from replay.evidence.record import ceph_versions
 
 #: Facts of sidecars that are part of the set-up. The manifest states them if the design does not.
 RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
@@ -98,7 +98,7 @@ def provenance(records: Sequence[AttemptRecord]) -> dict[str, Any]:
         "processors": _named(sidecars, "cpu"),
         "kernels": _named(sidecars, "kernel"),
         "ceph_versions": sorted({version for known in versions for version in ceph_versions(known)}),
-        "librbd_versions": sorted(filter(None, {client_version(known) for known in versions})),
+        "librbd_versions": sorted(filter(None, {known.get("librbd") for known in versions})),
         "git_commits": sorted({str(sidecar["git_commit"]) for sidecar in sidecars if sidecar.get("git_commit")}),
         "git_dirty": any(sidecar.get("git_dirty") for sidecar in sidecars),
     }

@@ -275,6 +275,11 @@ def load_claims_document() -> Document:
     return load_validated_document(claims_path(), program_file("schemas", "claims.schema.json"))
 
 
+def configured_claims() -> list[Mapping[str, Any]]:
+    """Return the claims; none for a talk without them. Raises ConfigurationError if their file is invalid."""
+    return load_claims_document().data["claims"] if claims_path().exists() else []
+
+
 def answer_path() -> Path:
     """Return the path of the file that says where the figures in answer.csv come from. A talk may have none."""
     return config_directory() / "answer.yaml"
@@ -304,10 +309,7 @@ def claims_to_register(experiment: str) -> dict[str, str]:
 
     Raises ConfigurationError if config/claims.yaml is invalid.
     """
-    if not claims_path().exists():
-        return {}
-    claims = load_claims_document().data["claims"]
-    return {claim["id"]: claim_digest(claim) for claim in claims if claim["experiment"] == experiment}
+    return {claim["id"]: claim_digest(claim) for claim in configured_claims() if claim["experiment"] == experiment}
 
 
 def claims_that_presuppose(facts: Collection[str]) -> list[tuple[str, str, str]]:
@@ -316,10 +318,8 @@ def claims_that_presuppose(facts: Collection[str]) -> list[tuple[str, str, str]]
     The verdict is `any`, `refutation` or `confirmation`, as in the file of the claims; empty for a talk without claims.
     Raises ConfigurationError if that file is invalid.
     """
-    if not claims_path().exists():
-        return []
     presupposing = []
-    for claim in load_claims_document().data["claims"]:
+    for claim in configured_claims():
         decided = [
             presupposed.get("decides", "any")
             for presupposed in claim.get("presupposes", ())

@@ -214,8 +214,8 @@ def order_of_sets(design: Design, seed: int) -> list[CellSet]:
 
 
 def order_of_cells(cell_set: CellSet, seed: int, attempt: int) -> list[Cell]:
-    by_name = {cell.variant.name: cell for cell in cell_set.cells}
-    return [by_name[name] for name in shuffled(by_name, seed, cell_set.point, attempt)]
+    by_variant = cell_set.by_variant
+    return [by_variant[name] for name in shuffled(by_variant, seed, cell_set.point, attempt)]
 
 
 # A plan, for the jobs -------------------------------------------------------------------------------------------------

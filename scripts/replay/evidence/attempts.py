@@ -158,10 +158,6 @@ class BlockWriter:
         self.history = History(raw)
         self._store = Store(self.folder, raw)
 
-    def pack(self, plan: str) -> Path:
-        """Return the path of the block's pack for a plan, whether or not it exists yet."""
-        return sealed_block(self.raw, self.block, plan)
-
     def lacks(self, cell_set: CellSet) -> bool:
         """Return whether this host still has to measure a set. A block that moved to another host begins anew there."""
         return self.history.lacks(self.block, cell_set)

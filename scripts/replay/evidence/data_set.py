@@ -60,7 +60,7 @@ def data_sets_in(benchmarks: Path) -> list[str]:
 
 
 def sealed_block(raw: Path, block: int, plan: str) -> Path:
-    """Return the path of the pack of a block that is complete for a plan."""
+    """Return the path of a block's pack for a plan, whether or not it exists yet."""
     return raw / pack_name(block, plan)
 
 

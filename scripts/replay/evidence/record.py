@@ -173,14 +173,9 @@ def ceph_versions(versions: Versions) -> set[str]:
     return {version for _, running in _daemons(versions) for version in running}
 
 
-def client_version(versions: Versions) -> str | None:
-    """Return the client's version, which is that of librbd; None if unknown."""
-    return versions.get("librbd")
-
-
 def releases_in(versions: Versions) -> dict[str, frozenset[int]]:
     """Return the major releases of daemons and client, by what each is called. Unknown ones are left out."""
-    client = [version] if (version := client_version(versions)) else []
+    client = [version] if (version := versions.get("librbd")) else []
     majors = {
         what: frozenset(filter(None, map(major_of, running)))
         for what, running in [*_daemons(versions), (CLIENT, client)]

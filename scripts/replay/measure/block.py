@@ -11,7 +11,7 @@ from replay.base.progress import Progress
 from replay.design.design import Design, plan_digest, read_plan_file
 from replay.design.needs import protocol_for
 from replay.evidence.attempts import BlockWriter, record_design
-from replay.evidence.data_set import raw_directory
+from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.seal import recover, seal
 from replay.measure.bench import Bench, open_bench
 from replay.measure.guard import Guard
@@ -70,7 +70,7 @@ class BlockRunner:
         run, or if mirroring does not catch up. Everything that was finished is kept.
         """
         plan = plan_digest(self.design, self.block)
-        if (pack := self.writer.pack(plan)).exists():
+        if (pack := sealed_block(self.raw, self.block, plan)).exists():
             self.progress.line(f"{self.design.name} block {self.block} has been sealed already: {pack.name}")
             return pack
         record_design(self.raw, self.design.public(), self.design.digest)

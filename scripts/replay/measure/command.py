@@ -20,7 +20,7 @@ from replay.base.terminal import answer_to, waiting
 from replay.design.design import Design, PlanFile, PlannedBlock
 from replay.design.sizing import UNASKED, RemainingWork, Terms, bytes_at_once
 from replay.evidence.attempts import History, record_design
-from replay.evidence.data_set import raw_directory, refuse_copies, sealed_block
+from replay.evidence.data_set import raw_directory, sealed_block
 from replay.measure.job import Failure, take_failure
 from replay.measure.run import chosen, write_plan
 from replay.preflight.plan import copies_on, estimate, terms_of
@@ -101,7 +101,6 @@ def record_skipped(data_set: str, designs: Iterable[Design]) -> None:
     """Store the design of each experiment that the site cannot run at all, so that derive can say what is missing."""
     for design in designs:
         if design.skipped and not design.sets:
-            refuse_copies(data_set)
             record_design(raw_directory(data_set, design.name), design.public(), design.digest)
 
 

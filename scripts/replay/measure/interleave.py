@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.base.clock import elapsed_text
-from replay.base.errors import INTERRUPTED, ConfigurationError
+from replay.base.errors import INTERRUPTED, ConfigurationError, handling
 from replay.base.paths import replay_command
 from replay.base.programs import data_set_of, title_of
 from replay.cluster import sandbox_record
@@ -185,12 +185,8 @@ def _run(argv: Sequence[str], environment: Mapping[str, str]) -> int:
         signal.SIGINT: lambda number, frame: None,
         signal.SIGTERM: lambda number, frame: process.send_signal(signal.SIGINT),
     }
-    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
+    with handling(handlers):
         return process.wait()
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _as_default(sandbox: Path) -> Mapping[str, str]:

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.disk import explained
-from replay.base.errors import INTERRUPTED, ConfigurationError, RefusedError, ReplayError, cleaning_up, take_notes
+from replay.base.errors import (
+    INTERRUPTED,
+    ConfigurationError,
+    RefusedError,
+    ReplayError,
+    cleaning_up,
+    handling,
+    take_notes,
+)
 from replay.base.paths import config_directory, replay_command, shown
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
@@ -28,7 +36,7 @@ from replay.cluster.site_file import load_site
 from replay.design.design import Design, PlanFile, PlannedBlock, digest_of, plan_digest
 from replay.design.expansion import narrowed
 from replay.evidence import durable
-from replay.evidence.data_set import pretty_json
+from replay.evidence.data_set import pretty_json, refuse_copies
 from replay.evidence.record import host, program_version, short_version
 from replay.measure.bench import Bench
 from replay.measure.signed_plan import site_facts
@@ -36,7 +44,7 @@ from replay.ownership.daemon_settings import OsdSettings, settings_of_second
 from replay.ownership.locks import go_command
 from replay.ownership.pools import ensure_pools, remove_leftover_pools
 from replay.ownership.removal import remove_leftover_files, remove_leftover_mounts, remove_owned_leftovers
-from replay.preflight.plan import design_for, refuse_copies, sources_digest
+from replay.preflight.plan import design_for, sources_digest
 from replay.preflight.releases import refuse_other_releases
 from replay.sandbox.daemons import up_command
 from replay.sandbox.link import round_trip_seconds
@@ -77,8 +85,7 @@ def run_job(description: str, arguments: list[str] | None, measure: Callable[[Jo
     job = Job(**vars(parser.parse_args(arguments)))
     with contextlib.ExitStack() as stack:
         # A script that starts `measure` in the background leaves SIGINT ignored, and so do the processes in between.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            stack.callback(signal.signal, number, signal.signal(number, _interrupt))
+        stack.enter_context(handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.default_int_handler)))
         log = stack.enter_context(job.log.open("a")) if job.log else None
         return exit_status_of(job, stack.enter_context(Progress(log=log)), measure)
 
@@ -113,10 +120,6 @@ def _failed(error: Exception, job: Job, progress: Progress) -> int:
     with contextlib.suppress(OSError):
         leave_failure(job.plan_file, reason)
     return reason.exit_status
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
@@ -166,17 +169,11 @@ def stopped(site: Site, stop: Stop) -> RunStoppedError:
 @contextlib.contextmanager
 def without_interruption(*steps: Callable[[], None]) -> Iterator[None]:
     """Run `steps` after the work inside, even if Ctrl-C is pressed again, because they remove what it created."""
-    previous: dict[int, Any] = {}
-
-    def ignore() -> None:
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
-        previous.update({number: signal.signal(number, signal.SIG_IGN) for number in numbers})
-
-    def heed() -> None:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-    with cleaning_up(ignore, *steps, heed):
+    ignored = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1), signal.SIG_IGN)
+    with (
+        contextlib.ExitStack() as until_clean,
+        cleaning_up(lambda: until_clean.enter_context(handling(ignored)), *steps),
+    ):
         yield
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.base.disk import explained, size_text
-from replay.base.errors import ConfigurationError, ReplayError
+from replay.base.errors import ConfigurationError, ReplayError, handling
 from replay.base.programs import HOST, title_of
 from replay.cluster import sandbox_record as state
 from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError, default_directory
@@ -99,17 +99,15 @@ def render(answer: Mapping[str, Any]) -> str:
 
 def run(options: argparse.Namespace) -> int:
     """Run one command and return the exit status: 0 done, 3 status not ok. Raises ReplayError."""
-    # SIGTERM works like Ctrl-C: everything that this command started is stopped.
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     programs = {"up": _up, "down": _down, "status": _status, "link": _link, "conf": _conf, "releases": _releases}
     try:
-        return programs[options.what](options, None if options.what == "releases" else _directory(options))
+        # SIGTERM works like Ctrl-C: everything that this command started is stopped.
+        with handling({signal.SIGTERM: signal.default_int_handler}):
+            return programs[options.what](options, None if options.what == "releases" else _directory(options))
     except BrokenPipeError:
         raise
     except OSError as error:
         raise explained(error) or SandboxError(str(error)) from error
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def _directory(options: argparse.Namespace) -> Path:

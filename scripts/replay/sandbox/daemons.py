@@ -122,14 +122,12 @@ def start(layout: Layout, role: Role) -> processes.Process:
     layout.socket(role.cluster, role.name).unlink(missing_ok=True)
     for old in layout.run.glob("*client.rbd-mirror*.asok") if role == MIRROR else ():
         old.unlink(missing_ok=True)
-    argv = [role.type if role.type == "rbd-mirror" else f"ceph-{role.type}", "-f"]
-    if role == MIRROR:
-        argv += ["--cluster", role.cluster, "--name", conf.MIRROR_CLIENT]
-    else:
-        argv += ["--cluster", role.cluster, "--id", role.id]
+    program = role.type if role == MIRROR else f"ceph-{role.type}"
+    name = ["--name", conf.MIRROR_CLIENT] if role == MIRROR else ["--id", role.id]
+    argv = [program, "-f", "--cluster", role.cluster, *name, "--conf", str(layout.conf(role.cluster))]
     process = processes.start(
-        layout.programs_at(role.site).command([*argv, "--conf", str(layout.conf(role.cluster))]),
-        program=argv[0],
+        layout.programs_at(role.site).command(argv),
+        program=program,
         output=layout.output(role.cluster, role.name),
         cwd=layout.cluster(role.cluster),
         # rbd-mirror looks up `left.conf` and `right.conf` for a pool's connections. Naming the folder keeps it from

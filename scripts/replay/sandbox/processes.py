@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from replay.base.clock import poll
+from replay.base.tables import write_if_changed
 from replay.cluster.sandbox_record import SandboxError
 
 #: The longest time to enter a release, which takes a tenth of a second on a busy machine.
@@ -37,9 +38,7 @@ class Process:
 
     def save(self, path: Path) -> None:
         """Write a pid file."""
-        scratch = path.with_suffix(".tmp")
-        scratch.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
-        scratch.replace(path)
+        write_if_changed(path, json.dumps(asdict(self)) + "\n")
 
 
 def read_pid_file(path: Path) -> Process | None:

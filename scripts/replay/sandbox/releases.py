@@ -8,7 +8,7 @@ import shutil
 import time
 from pathlib import Path
 
-from replay.base.disk import size_text
+from replay.base.disk import existing, size_text
 from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.paths import replay_command
 from replay.base.programs import (
@@ -91,9 +91,7 @@ def _missing(names: list[str], programs: Programs) -> ConfigurationError:
 
 def free_bytes(folder: Path) -> int:
     """Return the free space for this user on the disk of `folder`, or of its nearest existing parent."""
-    while not folder.exists():
-        folder = folder.parent
-    return shutil.disk_usage(folder).free
+    return shutil.disk_usage(existing(folder)).free
 
 
 def check_space(folder: Path, options: SandboxOptions) -> str | None:

@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -14,10 +13,12 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
 from replay.base.clock import poll
+from replay.base.errors import handling
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
 from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
+from replay.evidence.durable import remove_tree
 from replay.sandbox.processes import daemon_environment
 
 #: Gets lines for a person.
@@ -114,12 +115,8 @@ class Interrupt:
 def remove_all_but(kept: str, folder: Path) -> None:
     """Remove everything in a folder, except the entry of this name."""
     for entry in folder.iterdir():
-        if entry.name == kept:
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+        if entry.name != kept:
+            remove_tree(entry)
 
 
 def columns(rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> list[str]:
@@ -183,12 +180,6 @@ def in_parallel(jobs: list[Callable[[], None]], interrupt: Interrupt) -> None:
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Let clean-up finish: a second Ctrl-C would leave daemons behind. Only the main thread handles signals."""
-    if threading.current_thread() is not threading.main_thread():
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    with handling(dict.fromkeys(numbers, signal.SIG_IGN)):
         yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
