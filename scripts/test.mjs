@@ -89,8 +89,10 @@ function stages() {
     [linters],
     // Tests on a sandbox mostly wait for Ceph.
     [pytest("Tests on a sandbox", "sandbox", { workers: sandboxes }), javaScript, python],
-    talkNames(ROOT).map((talk) => step(`check ${talk}`, [NODE, "scripts/check.mjs", "--talk", talk])),
-    [step("build", [NODE, "scripts/build.mjs", "--out", site], repository)],
+    [
+      ...talkNames(ROOT).map((talk) => step(`check ${talk}`, [NODE, "scripts/check.mjs", "--talk", talk])),
+      step("build", [NODE, "scripts/build.mjs", "--out", site], repository),
+    ],
     [node("Browser tests", testFiles({ inBrowser: true }))],
   ];
 }

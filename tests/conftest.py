@@ -24,6 +24,7 @@ from support.administrator import administrator_of, close_sessions
 from support.campaign import Campaign
 from support.hostile import at_most
 from support.releases import RELEASE
+from support.snakemakes import Snakemakes
 from support.tiny import Bench
 
 settings.register_profile("replay", at_most(100))
@@ -106,6 +107,13 @@ def administrator(sandbox_directory: Path) -> Cluster:
 def second_administrator(sandbox_directory: Path) -> Cluster:
     """The cluster `right` with all rights."""
     return administrator_of(load(sandbox_directory), "right")
+
+
+@pytest.fixture(scope="module")
+def snakemakes() -> Iterator[Snakemakes]:
+    """The process of which each run of Snakemake is a fork."""
+    with Snakemakes() as one:
+        yield one
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from replay.base.stats import CONFIDENCE, paired_log_ratio, welch_difference
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE, judge
-from replay.claims.model import HELD, REFUTED, Claim, Condition, Region, Selector
+from replay.claims.model import HELD, REFUTED, SETUP_CHECK, Claim, Condition, Region, Selector
 from replay.claims.tables import Table
 
 #: The simulated machine: how much slower it gets over an experiment, and the spread (of the logarithm) of its blocks
@@ -133,7 +133,8 @@ def _claim(regions: Sequence[Region]) -> Claim:
     for number, region in enumerate(regions):
         terms = tuple((sign, Selector(name, {"point": (number,)})) for sign, name in ((1, "plain"), (-1, "journal")))
         conditions.append(Condition(f"at-{number}", "plain ÷ journal", "rate", terms, region))
-    return Claim("simulated", "A sentence.", "S0", "simulated", tuple(conditions))
+    # Nothing registers it, and nobody asks here whether it is exploratory.
+    return Claim("simulated", "A sentence.", "S0", "simulated", tuple(conditions), kind=SETUP_CHECK)
 
 
 def _table(rng: random.Random, ratios: Sequence[float], blocks: int) -> Table:

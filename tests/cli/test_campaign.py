@@ -22,7 +22,7 @@ def tree(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
+def test_the_table_of_the_measured_experiments_claims_is_printed_and_why_measuring_failed_after_it(tree, capfd):
     assert derive_and_judge("mine", ["rbd-journaling", "failover"], 0) == 0
     said = capfd.readouterr().out
     assert "rbd-journaling: 24 cells" in said
@@ -36,6 +36,13 @@ def test_the_table_of_the_measured_experiments_claims_is_printed(tree, capfd):
     assert said.endswith("as one page: ./replay report --data mine --out mine.html\n")
     document = json.loads((tree.directory.parent / "claims.json").read_text())
     assert document["claims"]["journal-4k-seq-write"]["conditions"]["ratio"]["n"] == 2
+
+    assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
+    said = capfd.readouterr().out
+    assert (
+        f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n      to present what there is: " in said
+    )
+    assert said.index("journal-4k-seq-write") < said.index("measuring ended early")
 
 
 @pytest.mark.slow
@@ -51,16 +58,6 @@ def test_where_no_cell_counts_nothing_is_presented(tmp_path, monkeypatch, capfd)
 
 
 FAILURE = Failure("site mine, tenant_latency: osd.0 commits in 6 ms; the site allows 4 ms", "measure again later", 4)
-
-
-@pytest.mark.slow
-def test_why_measuring_failed_comes_last_before_what_to_do_next(tree, capfd):
-    assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
-    said = capfd.readouterr().out
-    assert (
-        f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n      to present what there is: " in said
-    )
-    assert said.index("journal-4k-seq-write") < said.index("measuring ended early")
 
 
 @pytest.mark.slow

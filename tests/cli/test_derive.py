@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -12,16 +15,47 @@ from support.commands import run_derive
 from support.datasets import STDOUT, append, append_raw, digests, measured
 from support.rawtree import RawTree
 
-# Each run of Snakemake takes seconds.
+# Each job of Snakemake takes a second.
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked(snakemakes, tmp_path_factory):
+    """Here each run of Snakemake is a fork; test_campaign.py starts it as the command does."""
+    with pytest.MonkeyPatch.context() as patch:
+        snakemakes.instead_of_starts(patch, tmp_path_factory.mktemp("said"))
+        yield
 
 
 @pytest.fixture
 def data_set(tmp_path, monkeypatch):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "demo")
-    measured(tmp_path / "demo", "other")
-    return tmp_path / "demo"
+    return measured_in(tmp_path)
+
+
+def measured_in(benchmarks):
+    measured(benchmarks / "demo")
+    measured(benchmarks / "demo", "other")
+    return benchmarks / "demo"
+
+
+@pytest.fixture(scope="module")
+def derived_once(tmp_path_factory):
+    """The data set as `replay derive` leaves it."""
+    benchmarks = tmp_path_factory.mktemp("derived")
+    data_set = measured_in(benchmarks)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REPLAY_BENCHMARKS", str(benchmarks))
+        assert run_derive(["--data", "demo"]) == 0
+    return data_set
+
+
+@pytest.fixture
+def derived(derived_once, tmp_path, monkeypatch):
+    """A copy of it, in a folder that no earlier run of the tests had: Snakemake remembers what it made by its path."""
+    benchmarks = Path(tempfile.mkdtemp(dir=tmp_path))
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(benchmarks))
+    return shutil.copytree(derived_once, benchmarks / "demo")
 
 
 def test_it_reports_its_result_and_deriving_again_changes_nothing(data_set, capfd):
@@ -37,14 +71,12 @@ def test_it_reports_its_result_and_deriving_again_changes_nothing(data_set, capf
     assert "all derived files match" in capfd.readouterr().out
 
 
-def test_of_a_named_experiment_the_others_stay_as_they_are(data_set, capfd):
-    assert run_derive(["--data", "demo"]) == 0
-    RawTree(data_set / "other").attempt(2, "write-seq-4096")
-    RawTree(data_set / "rbd-journaling").attempt(2, "write-seq-4096")
-    capfd.readouterr()
+def test_of_a_named_experiment_the_others_stay_as_they_are(derived, capfd):
+    RawTree(derived / "other").attempt(2, "write-seq-4096")
+    RawTree(derived / "rbd-journaling").attempt(2, "write-seq-4096")
     assert run_derive(["--data", "demo", "--experiment", "other"]) == 0
     assert "[1/1] other: 15 cells" in capfd.readouterr().out
-    assert "2," in (data_set / "other" / "tidy.csv").read_text()
+    assert "2," in (derived / "other" / "tidy.csv").read_text()
     assert run_derive(["--data", "demo"]) == 0
     assert "rbd-journaling: 15 cells" in capfd.readouterr().out
 
@@ -75,26 +107,24 @@ def test_every_experiment_whose_evidence_was_altered_is_named(data_set, capfd):
 def test_a_file_of_an_open_block_that_was_altered_is_named_even_if_nothing_is_due(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     tree = RawTree(tmp_path / "demo" / "rbd-journaling", sealed=False).measure()
-    assert run_derive(["--data", "demo"]) == 0
+    derive_data_set(tmp_path / "demo")
     path = tree.path("block-01/read-seq-4096/attempt-1/control.stdout")
     path.write_text("")
     assert run_derive(["--data", "demo"]) == 3
     assert str(path) in capfd.readouterr().err
 
 
-def test_derived_files_that_somebody_altered_are_named_and_derived_again_by_force(data_set, capfd):
-    assert run_derive(["--data", "demo"]) == 0
-    before = digests(data_set)
-    append(data_set / "claims.json")
-    append(data_set / "other" / "tidy.csv")
-    (data_set / "rbd-journaling" / "aggregate" / "throughput-write-seq.csv").unlink()
-    (data_set / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
-    capfd.readouterr()
+def test_derived_files_that_somebody_altered_are_named_and_derived_again_by_force(derived, capfd):
+    before = digests(derived)
+    append(derived / "claims.json")
+    append(derived / "other" / "tidy.csv")
+    (derived / "rbd-journaling" / "aggregate" / "throughput-write-seq.csv").unlink()
+    (derived / "rbd-journaling" / "aggregate" / "other.csv").write_text("x\n")
     named = [
-        f"altered: {data_set}/claims.json",
-        f"altered: {data_set}/other/tidy.csv",
-        f"missing: {data_set}/rbd-journaling/aggregate/throughput-write-seq.csv",
-        f"not described: {data_set}/rbd-journaling/aggregate/other.csv",
+        f"altered: {derived}/claims.json",
+        f"altered: {derived}/other/tidy.csv",
+        f"missing: {derived}/rbd-journaling/aggregate/throughput-write-seq.csv",
+        f"not described: {derived}/rbd-journaling/aggregate/other.csv",
     ]
     assert run_derive(["--data", "demo"]) == 1
     said = capfd.readouterr().out
@@ -103,7 +133,7 @@ def test_derived_files_that_somebody_altered_are_named_and_derived_again_by_forc
     assert run_derive(["--data", "demo", "--verify"]) == 1
     assert capfd.readouterr().out.splitlines() == [*named, "demo: 4 derived files differ"]
     assert run_derive(["--data", "demo", "--force"]) == 0
-    assert digests(data_set) == before
+    assert digests(derived) == before
 
 
 def test_claims_that_are_invalid_end_with_their_status_and_a_sentence(data_set, configuration, capfd):
@@ -136,25 +166,16 @@ def test_without_a_description_nothing_can_be_verified(data_set, capfd):
     assert "derive the data set" in capfd.readouterr().err
 
 
-def test_a_data_set_may_be_called_by_a_number(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "2024")
+def test_a_data_set_that_was_renamed_is_described_under_its_new_name_which_may_be_a_number(derived):
+    renamed = derived.rename(derived.with_name("2024"))
     assert run_derive(["--data", "2024"]) == 0
-    assert (tmp_path / "2024" / "datapackage.json").exists()
-
-
-def test_a_data_set_that_was_renamed_is_described_under_its_new_name(data_set):
-    assert run_derive(["--data", "demo"]) == 0
-    renamed = data_set.rename(data_set.with_name("renamed"))
-    assert run_derive(["--data", "renamed"]) == 0
     for name in ("manifest.json", "claims.json", "recording.json"):
-        assert json.loads((renamed / name).read_text())["data_set"] == "renamed"
+        assert json.loads((renamed / name).read_text())["data_set"] == "2024"
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "datapackage.json"])
-def test_a_description_that_cannot_be_read_is_made_again_by_what_is_advised(name, data_set, capfd):
-    assert run_derive(["--data", "demo"]) == 0
-    (data_set / name).write_text("{")
+def test_a_description_that_cannot_be_read_is_made_again_by_what_is_advised(name, derived, capfd):
+    (derived / name).write_text("{")
     assert run_derive(["--data", "demo"]) == 1
     said = capfd.readouterr()
     assert "./replay derive --data demo --force" in said.out + said.err
@@ -167,8 +188,8 @@ def test_an_interruption_says_what_is_kept(data_set, monkeypatch, capfd):
     assert "interrupted; every written file is complete" in capfd.readouterr().err
 
 
-def test_the_values_of_entities_are_written_where_asked_for(data_set):
+def test_the_values_of_entities_are_written_where_asked_for(derived):
     assert run_derive(["--data", "demo", "--entities"]) == 0
     assert run_derive(["--data", "demo", "--verify"]) == 0
-    append(data_set / "other" / "tidy.csv")
+    append(derived / "other" / "tidy.csv")
     assert run_derive(["--data", "demo", "--entities"]) == 1, "no other table is written, behind the manifest's back"

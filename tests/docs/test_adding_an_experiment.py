@@ -7,13 +7,13 @@ import shlex
 
 import pytest
 
+from replay.claims.data_set import derive_data_set
 from replay.claims.load import load_book
 from replay.cli.main import main
 from replay.design.configuration import load_experiment_document
 from replay.design.expansion import expand
 from replay.design.needs import check_experiment, needs_of, protocol_names
 from support import protocols_page
-from support.commands import run_derive
 from support.scripted_rbd import ScriptedRbd
 from support.talks import check_talk
 
@@ -66,7 +66,7 @@ def test_the_commands_lead_from_a_question_to_a_slide(project, monkeypatch, caps
         # Two seconds at a hundred operations a second for each operation in flight.
         assert total == 2 * 100 * cells[cell_id].levels["io_threads"] * 4096
     assert len(sizes) == len(cells) == 4
-    assert run_derive(["--data", data_set.name]) == 0
+    derive_data_set(data_set)
     table = data_set / NAME / "aggregate" / "throughput-write-rand-4096.csv"
     assert str(table.relative_to(data_set.parents[1])) in protocols_page.PAGE.read_text()
     assert table.read_text().splitlines() == [

@@ -14,6 +14,7 @@ import tarfile
 import pytest
 
 from replay.base.paths import ROOT
+from replay.claims.data_set import derive_data_set
 from replay.cli.main import main
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand, narrowed
@@ -69,7 +70,7 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     (only,) = re.findall(r"--only (\S+)", PAGE)
     for block in range(1, design.blocks + 1):
         rbd.measure(narrowed(design, [only]), block, raw)
-    assert run_derive(["--data", "mine"]) == 0
+    derive_data_set(raw.parents[1])
     assert measured_sizes(talk) == {98304}
 
     alone = {path.name for path in raw.glob("block-*.tar.gz")}
@@ -83,10 +84,9 @@ def test_the_steps_lead_from_an_experiment_to_a_slide_without_a_problem(talk, mo
     status, said = check_talk(talk)
     assert status == 1
     assert said.count(f'says "?", but the data of "mine" say "{ESTIMATE}"') == 2
-    status, said = check_talk(talk, "--fix")
+    status, said = check_talk(talk, "--fix")  # which reads and checks the talk again
     assert (status, "slides/price/price.md: 2 texts updated." in said) == (0, True), said
-    status, said = check_talk(talk)
-    assert (status, "The talk takes 0:45." in said) == (0, True), said
+    assert "The talk takes 0:45." in said
     assert f">{ESTIMATE}<" in (talk / "slides" / "price" / "price.md").read_text()
 
 

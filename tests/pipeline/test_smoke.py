@@ -47,7 +47,7 @@ NAMED_ELSEWHERE = [one.name for one in ELSEWHERE]
 def measured_together():
     """The other experiments: those of one list are measured in one run, because starting a run takes as long as it.
 
-    A list is short, so that no worker is still busy with one when the others have ended.
+    A list has at most three, so that no worker is still busy with one when the others have ended.
     """
     together = {}
     for name in experiment_names():
@@ -55,7 +55,11 @@ def measured_together():
             one = load_experiment(name)
             kind = (one["protocol"] in AT_A_RATE, "second_site" in one.get("requires", ()))
             together.setdefault(kind, []).append(name)
-    return [names[at : at + 2] for names in together.values() for at in range(0, len(names), 2)]
+    dealt = []
+    for names in together.values():
+        lists = max(1, len(names) // 2)
+        dealt += [names[at::lists] for at in range(lists)]
+    return dealt
 
 
 def test_no_experiment_is_measured_as_it_ships_by_two_tests():

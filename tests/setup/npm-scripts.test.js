@@ -102,24 +102,14 @@ describe("where there is Node and nothing else, neither a shell nor Python", () 
     mkdirSync(path.join(folder, "bin"));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
-  const start = (...args) =>
-    spawn(process.execPath, args, {
-      cwd: ROOT,
-      env: {
-        PATH: path.join(folder, "bin"),
-        HOME: folder,
-        REPLAY_REPOSITORY: "https://people.example/talk",
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  const textOf = async (stream) => {
-    let text = "";
-    for await (const part of stream.setEncoding("utf8")) text += part;
-    return text;
-  };
 
+  // tests/deck/browser/site.test.js has the site that is built there.
   it("the talk is presented", async () => {
-    const program = start("scripts/present.mjs", "--no-open", "--port", "0");
+    const program = spawn(process.execPath, ["scripts/present.mjs", "--no-open", "--port", "0"], {
+      cwd: ROOT,
+      env: { PATH: path.join(folder, "bin"), HOME: folder },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const ended = new Promise((resolve) => program.once("exit", resolve));
     let said = "";
     for await (const part of program.stdout.setEncoding("utf8")) {
@@ -130,14 +120,5 @@ describe("where there is Node and nothing else, neither a shell nor Python", () 
       program.kill("SIGINT");
     }
     assert.equal(await ended, 0, said);
-  });
-
-  it("the site is built", async () => {
-    const out = path.join(folder, "site");
-    const program = start("scripts/build.mjs", "--no-preview", "--out", out);
-    const ended = new Promise((resolve) => program.once("exit", resolve));
-    const [, problems] = await Promise.all([textOf(program.stdout), textOf(program.stderr)]);
-    assert.equal(await ended, 0, problems);
-    assert.ok(listOf(out).includes("index.html"));
   });
 });

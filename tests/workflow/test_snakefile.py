@@ -38,36 +38,6 @@ def configuration(tmp_path):
     return tmp_path / "config"
 
 
-#: Runs Snakemake for each line that it reads, in a process of its own: a fork of this one, which has loaded Snakemake.
-#: Loading takes most of the time of a run.
-SNAKEMAKE = """
-import json, os, sys
-import jsonschema, smart_open, yaml, yte  # which it loads when it runs, and so do the rules
-import snakemake.api, snakemake.dag, snakemake.scheduling.job_scheduler, snakemake.workflow
-from snakemake.cli import main
-
-for line in sys.stdin:
-    asked = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        os.environ.clear()
-        os.environ.update(asked["environment"])
-        for number, name in ((1, "stdout"), (2, "stderr")):
-            os.dup2(os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv = ["snakemake", "--workflow-profile", "workflow/profiles/default", *asked["arguments"]]
-        main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def snakemakes():
-    """The process of which each run of Snakemake is a fork."""
-    command = [sys.executable, "-c", SNAKEMAKE]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
-        yield one
-
-
 @pytest.fixture
 def snakemake(benchmarks, configuration, tmp_path, snakemakes):
     """Run Snakemake on the data sets and configuration of the test, without access to this machine's clusters."""
@@ -82,10 +52,8 @@ def snakemake(benchmarks, configuration, tmp_path, snakemakes):
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         said = {name: tmp_path / "nothing" / name for name in ("stdout", "stderr")}
-        asked = {name: str(path) for name, path in said.items()}
-        snakemakes.stdin.write(json.dumps(asked | {"environment": environment, "arguments": arguments}) + "\n")
-        snakemakes.stdin.flush()
-        status = int(snakemakes.stdout.readline())
+        profile = ("--workflow-profile", "workflow/profiles/default")
+        status = snakemakes.run((*profile, *arguments), environment, **said)
         return subprocess.CompletedProcess(arguments, status, *(path.read_text() for path in said.values()))
 
     return run

@@ -1,11 +1,13 @@
-/** Axe finds nothing at any level: in each view, on the front page and in every dialog. every-slide.test.js has the slides. */
+/**
+ * Axe finds nothing at any level: in each view, on the front page and in every dialog. every-slide.test.js has the slides,
+ * site.test.js the pages of a site that are no deck.
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { COLOR_RULES, axeInBothThemes, axeProblems, axeProblemsAndPasses, loadAxe } from "../support/axe.js";
 import { onlyChapters } from "../support/chapters.js";
 import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
-import { startShippedSite } from "../support/static-site.js";
 import { patient } from "../../support/patience.mjs";
 
 const deck = await startDeck({ shipped: true });
@@ -106,27 +108,6 @@ test("axe finds nothing in the whole document of the second talk", async () => {
   await loadAxe(page);
   assert.deepEqual(await axeInBothThemes(page), []);
   await page.close();
-});
-
-test("axe finds nothing on the pages of a site that are no deck: claims by data set, charts that others frame", async () => {
-  const site = await startShippedSite();
-  const problems = [];
-  const look = async (name, ready, viewport) => {
-    const page = await deck.browser.newPage({ viewport, reducedMotion: "reduce" });
-    await page.goto(`${site.url}${name}`);
-    await page.waitForSelector(ready);
-    await loadAxe(page);
-    problems.push(...(await axeInBothThemes(page)).map((text) => `${name}, ${viewport.width} px: ${text}`));
-    await page.close();
-  };
-  for (const viewport of [{ width: 1280, height: 720 }, PHONE.viewport])
-    await look("matrix.html", "main", viewport);
-  // A chart of lines, of an answer, of runs, of squares, of claims.
-  const charts = ["journal-ratio.1", "answer.1", "moment.1", "shop.1", "who-said-yes.1"];
-  for (const name of charts)
-    await look(`embed/rpo.${name}.html`, "html[data-embedded-ready]", { width: 800, height: 500 });
-  assert.deepEqual(problems, []);
-  await site.close();
 });
 
 test("axe finds nothing in overlays, nor in a table in a chart's place, in light and dark", async () => {

@@ -35,7 +35,7 @@ function recordRequests(context) {
 
 before(async () => {
   deck = await startDeck();
-  site = await startFixtureSite();
+  site = await startFixtureSite({ preview: false });
 });
 after(async () => {
   await site?.close();

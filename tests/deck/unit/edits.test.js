@@ -187,7 +187,11 @@ function saidOf(name, from, to) {
     const text = edited(chapter.text, file, from, to);
     return { ...chapter, text, slides: slidesOf(text, chapter) };
   });
-  const slides = chapters.flatMap((chapter) => chapter.slides.map(readSlide));
+  const slides = chapters.flatMap((chapter) =>
+    chapter.file === file
+      ? chapter.slides.map(readSlide)
+      : talk.slides.filter((slide) => slide.file === chapter.file),
+  );
   return messagesOf({ ...talk, chapters, slides }).filter((message) => !known.has(message));
 }
 
