@@ -65,15 +65,19 @@ async function open() {
   if (refused) (await bundles()).tellBundleProblem(refused);
   if (data.bundle) (await bundles()).tellBundle(data.bundle);
 
-  /** What is on the page now: the reader's first page, then the slides. */
-  let shown = { update: async () => {}, restyle: () => {} };
   const news = meta("events");
   const following = news ? import("./stage/follow-news.js").then(follow) : null;
-  onThemeChange(() => shown.restyle());
+  /** What is on the page, or soon will be: the first page, then the slides. News waits until it is there. */
+  let shown = mode.front ? showFirstPage() : showSlides();
+  onThemeChange(async () => (await shown).restyle());
   if (!mode.receiver && !mode.print) takeDropped(showFile);
 
+  async function update(isChanged) {
+    await (await shown).update(isChanged);
+  }
+
   function follow({ followNews }) {
-    followNews(news, data, (isChanged) => shown.update(isChanged));
+    followNews(news, data, update);
   }
 
   async function showFile(file) {
@@ -82,33 +86,39 @@ async function open() {
       showBundle(bundle, data);
       await data.load();
       // Their axes and names may be others, too.
-      await shown.update(null);
+      await update(null);
     });
   }
 
-  if (mode.front) {
+  async function showFirstPage() {
     const { showFrontPage } = await import("./front-page/front-page.js");
-    shown = await showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
-    window.replay = { front: shown, charts: shown.charts, data };
-    await shown.left;
-    await readSlides(root);
+    return showFrontPage({ root, readSlides, makeCharts, writeTexts, data, talk });
   }
 
-  const announce = announcer();
-  const stage = await startDeck({ root, mode, material, announce, talk });
-  const { deck, charts } = stage;
-  shown = { update: stage.update, restyle: () => charts.restyle() };
-  if (mode.explore) {
+  async function showSlides() {
+    const announce = announcer();
+    const stage = await startDeck({ root, mode, material, announce, talk });
+    const slides = { stage, update: stage.update, restyle: () => stage.charts.restyle() };
+    if (!mode.explore) return slides;
     const { showReader } = await import("./reader/reader.js");
     const reader = showReader({ stage, mode, announce });
-    shown = {
-      ...shown,
+    return {
+      ...slides,
       async update(isChanged) {
         await stage.update(isChanged);
         reader.update();
       },
     };
   }
+
+  if (mode.front) {
+    const front = await shown;
+    window.replay = { front, charts: front.charts, data };
+    await front.left;
+    shown = readSlides(root).then(showSlides);
+  }
+  const { stage } = await shown;
+  const { deck, charts } = stage;
 
   // For tests and the console.
   window.replay = { deck, charts, data, mode, stage };

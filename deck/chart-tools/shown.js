@@ -97,10 +97,12 @@ export class ShownCharts {
 
   /**
    * Shows or hides the individual runs of a chart.
-   * @returns {Promise<boolean>} whether they are drawn; a chart that has none is left as it was
+   * @returns {Promise<boolean|null>} whether they are drawn; a chart that has none is left as it was; null if they were
+   *   hidden again while they were read
    */
   async showRuns(slot, on) {
     const drawn = await slot.showRuns(on);
+    if (on && !slot.state.runs) return null;
     if (on && !drawn) await slot.showRuns(false);
     return on && drawn;
   }

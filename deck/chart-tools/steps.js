@@ -13,6 +13,8 @@ export function makeSteps(root) {
   for (const slide of root.querySelectorAll("section")) {
     if (slide.querySelector(`section, .${STEP}`)) continue;
     steppedCanvases(slide).forEach((canvas, position) => {
+      // Within what a verdict may hide: a step of a chart that is not shown would take a click.
+      const place = canvas.parentElement.closest("section [data-when]") ?? slide;
       stepsOf(canvas.dataset.chartSteps).forEach((names, index) => {
         const step = slide.ownerDocument.createElement("span");
         step.className = `fragment ${STEP}`;
@@ -22,7 +24,7 @@ export function makeSteps(root) {
         step.dataset.stepOf = position;
         step.dataset.series = names.join(" + ");
         // Keep the notes as the slide's last element, where reveal put them.
-        slide.insertBefore(step, slide.querySelector(":scope > aside.notes"));
+        place.insertBefore(step, place.querySelector(":scope > aside.notes"));
       });
     });
   }

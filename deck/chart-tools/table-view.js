@@ -28,13 +28,16 @@ const SCROLLING = [
 ];
 
 /**
- * Shows or updates the tables of a slide's charts.
+ * Shows or updates the tables of a slide's charts. A place without data is that of its charts again.
+ * @param {Element} slide
  * @param {{canvas: HTMLCanvasElement, chart: import("chartjs-plugin-csv").ShownChart}[]} charts   those that have data
  * @param {{scrolls: boolean}} place   scrolls: people can scroll; if not, a table that is too wide leaves out the details
  *   of its cells
  */
-export function showTables(charts, { scrolls }) {
-  for (const [place, members] of byPlace(charts)) {
+export function showTables(slide, charts, { scrolls }) {
+  const places = byPlace(charts);
+  hideTables(slide, places);
+  for (const [place, members] of places) {
     const page = place.ownerDocument;
     const view = viewIn(place) ?? added(place);
     view.setAttribute("aria-label", ["Data as a table", headings(members)].filter(Boolean).join(": "));
@@ -53,14 +56,15 @@ export function showTables(charts, { scrolls }) {
   }
 }
 
-/** Removes a slide's tables; the charts are as before. */
-export function hideTables(slide) {
+/** Removes a slide's tables, but those in the places to keep; the charts are as before. */
+export function hideTables(slide, kept = new Map()) {
   for (const view of slide.querySelectorAll(`.${VIEW}`)) {
     const place = view.parentElement;
+    if (kept.has(place)) continue;
     view.remove();
     setCovered(place, false);
-    slide.classList.remove(NEEDS_ROOM);
   }
+  if (!slide.querySelector(`.${VIEW}`)) slide.classList.remove(NEEDS_ROOM);
 }
 
 /** Lets no line of a heading end between a number and its unit. */
@@ -127,7 +131,7 @@ function endWithWholeRow(view) {
 /** If slides flow one below another, a chart that is replaced by a lower table gives up its height. */
 function comeIntoSight(view) {
   const { top } = view.getBoundingClientRect();
-  if (getComputedStyle(view).position === "static" && top < 0) view.scrollIntoView();
+  if (top < 0 && getComputedStyle(view).position === "static") view.scrollIntoView();
 }
 
 /** Keeps what the table covers from being focused or read twice. */

@@ -43,6 +43,7 @@ export class Tables {
     if (!this.#slides.has(slide)) return;
     const drawn = this.#drawnOn(slide);
     showTables(
+      slide,
       drawn.map((slot) => ({ canvas: slot.canvas, chart: chartedAs(slot, this.#data) })),
       { scrolls: this.#scrolls },
     );

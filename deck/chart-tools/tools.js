@@ -88,6 +88,8 @@ async function toggleRuns(slide, { shown }) {
   const on = !slots.some(({ state }) => state.runs);
   const drawn = await Promise.all(slots.map((slot) => shown.showRuns(slot, on)));
   if (!on) return "Individual runs hidden";
+  // The press that hid them again has said so.
+  if (drawn.includes(null)) return null;
   const without = drawn.filter((done) => !done).length;
   if (without === slots.length) return "This data set has no individual runs for these charts.";
   return without ? `Individual runs; ${without} of ${slots.length} charts have none` : "Individual runs";

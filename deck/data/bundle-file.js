@@ -4,6 +4,7 @@
  * with it is said in a sentence. Nothing leaves the browser. No DOM.
  */
 
+import { parseAnswer } from "./answer.js";
 import { BundleRefused } from "./bundle.js";
 import { isDataSetName } from "./data-set.js";
 import { isObject } from "./manifests.js";
@@ -57,6 +58,13 @@ export async function readBundle(stream, { limits = LIMITS, subtle = globalThis.
   const manifest = JSON.parse(files.get("manifest.json"));
   if (!isObject(manifest.experiments))
     throw new BundleRefused("This bundle's manifest.json names no experiments.");
+  for (const [id, experiment] of Object.entries(manifest.experiments))
+    if (!isObject(experiment))
+      throw new BundleRefused(`This bundle's manifest.json says nothing of the experiment ${quoted(id)}.`);
+  if (files.has("answer.csv") && !isAnswer(files.get("answer.csv")))
+    throw new BundleRefused(
+      "This bundle's answer.csv is none, or does not name the source of each figure: make it again with replay bundle.",
+    );
   const { claims } = JSON.parse(files.get("claims.json") ?? "{}");
   for (const [id, claim] of Object.entries(claims ?? {}))
     if (!isClaim(claim))
@@ -150,6 +158,20 @@ function depthOf(value, most) {
   if (most < 0) return 1;
   // One by one: a list of a stranger may be longer than a call may have arguments.
   return 1 + Object.values(value).reduce((deepest, inner) => Math.max(deepest, depthOf(inner, most - 1)), 0);
+}
+
+/** Whether an answer has what a talk takes for granted: what was counted has a source. */
+function isAnswer(text) {
+  try {
+    const { modes } = parseAnswer(text);
+    return modes.every((row) =>
+      Object.keys(row).every(
+        (column) => !column.endsWith("_n") || Object.hasOwn(row, column.replace(/_n$/, "_source")),
+      ),
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a claim has what a talk takes for granted. */

@@ -199,7 +199,7 @@ export class DataOnShow {
   /** Whether the server lists a file; null if it lists none at all. */
   has(address) {
     if (this.#files === null) return null;
-    const [, name, ...rest] = address.split("/");
+    const [, name, ...rest] = address.replace(/^\.\//, "").split(/[?#]/, 1)[0].split("/");
     return own(this.#files, name)?.includes(rest.join("/")) ?? false;
   }
 }

@@ -103,14 +103,16 @@ export function tellBundleProblem(error, page = document) {
 
 /** Says whose numbers are shown, for how long, and how to get back to those of the talk. */
 export function tellBundle({ name, label }, { until = " only" } = {}, page = document) {
-  const href = addressWith(page.location.href, { bundle: null });
-  const link = element(page, "a", { href }, "Show the talk’s own data");
+  const withoutBundle = () => addressWith(page.location.href, { bundle: null });
+  const link = element(page, "a", { href: withoutBundle() }, "Show the talk’s own data");
   link.addEventListener("click", (event) => {
-    // The address may be the same: only reading the page again forgets what was dropped.
     event.preventDefault();
     page.defaultView.removeEventListener("beforeunload", ask);
-    page.location.href = link.href;
-    if (page.location.href === link.href) page.location.reload();
+    // Of the slide that is on show by now.
+    const href = withoutBundle();
+    // The address may be the same: only reading the page again forgets what was dropped.
+    if (page.location.href === href) page.location.reload();
+    else page.location.href = href;
   });
   const words = label.length > SHOWN_LABEL ? `${label.slice(0, SHOWN_LABEL)}…` : label;
   const notice = showNotice("Numbers of a bundle,", [` “${words}”, in this browser${until}. `, link], page);

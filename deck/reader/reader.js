@@ -10,7 +10,7 @@ import { copyText } from "../page/copying.js";
 import { addressWith } from "../page/mode.js";
 import { bundleChooser } from "../page/bundle-taking.js";
 import { showNotice } from "../page/notice.js";
-import { chooseTheme, themeNow } from "../page/theme.js";
+import { chooseTheme, onThemeChange, themeNow } from "../page/theme.js";
 import { Contents } from "./contents.js";
 import { NotesPanel } from "./notes-panel.js";
 import { positionWords } from "./position.js";
@@ -28,10 +28,7 @@ export function showReader({ stage, mode, announce }) {
   const contents = Contents({ deck, mode, announce });
   const notes = NotesPanel(deck);
   const position = make("span", { class: "position" });
-  const theme = act("", () => {
-    chooseTheme(themeNow() === "dark" ? "light" : "dark");
-    write();
-  });
+  const theme = act("", () => chooseTheme(themeNow() === "dark" ? "light" : "dark"));
   const notesButton = act(
     "Notes",
     () => {
@@ -98,6 +95,7 @@ export function showReader({ stage, mode, announce }) {
     next.disabled = deck.isLastSlide() && !deck.availableFragments().next;
   }
   for (const type of ["slidechanged", "fragmentshown", "fragmenthidden"]) deck.on(type, write);
+  onThemeChange(write);
   write();
   deck.layout();
   return { update: write };

@@ -8,6 +8,7 @@ import { PALETTE } from "chartjs-plugin-csv";
 import { RevealChartCsv } from "chartjs-plugin-csv/reveal";
 
 import { ceilingMarks } from "../data/ceilings.js";
+import { kindsOf } from "./own-kinds.js";
 import { rowsAddress, runRows } from "./run-rows.js";
 import {
   CHART_OPTIONS,
@@ -27,13 +28,8 @@ import { optionsOfDocument } from "./document-charts.js";
 
 export { ChartTools } from "../chart-tools/index.js";
 
-/** Kinds of chart of a talk's own: `slides/<talk>/kinds/<id>.js`. */
-const KINDS = Object.fromEntries(
-  Object.entries(import.meta.glob("../../slides/*/kinds/*.js")).map(([path, load]) => [
-    path.split("/").at(-1).replace(/\.js$/, ""),
-    load,
-  ]),
-);
+/** Kinds of chart of all talks of the checkout. */
+const KINDS = import.meta.glob("../../slides/*/kinds/*.js");
 
 /** How a chart is read whose rows are runs. */
 function rowsOf({ dataset: { chartRows, chartSrc } }) {
@@ -45,15 +41,15 @@ function rowsOf({ dataset: { chartRows, chartSrc } }) {
  * @param {object} given
  * @param {object} given.data   data on show
  * @param {string|null} given.compare   the data set that is drawn beside it
- * @param {Record<string, string[]>} given.series   names of series, by their look
+ * @param {{name: string, series: Record<string, string[]>}} given.talk   series: their names, by their look
  * @param {object} [options]   Chart.js options over those of the stage
  */
-export function makeCharts({ data, compare, series }, options = {}) {
+export function makeCharts({ data, compare, talk }, options = {}) {
   return RevealChartCsv({
     resolve: (src, canvas) => rowsAddress(data.resolve(src, canvas), canvas.dataset),
-    kinds: KINDS,
+    kinds: kindsOf(KINDS, talk.name),
     fetch: data.fetch,
-    styles: seriesStyles(series),
+    styles: seriesStyles(talk.series),
     palette: PALETTE.map((look) => ({ ...look, dash: [] })),
     options: merge({}, [CHART_OPTIONS, options]),
     async chartOptions(kind, src, { canvas, url }) {

@@ -60,7 +60,7 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
 
     async makeCharts(options) {
       const code = await chartCode();
-      return code.makeCharts({ data, compare: mode.compare, series: talk.series }, options);
+      return code.makeCharts({ data, compare: mode.compare, talk }, options);
     },
 
     writeTexts: (root, after = null) =>

@@ -29,6 +29,7 @@ export function followPhone(deck, narrow, asked) {
   const page = document.documentElement;
   const viewport = deck.getViewportElement();
   const wasNarrow = narrow.matches;
+  let isNarrow = wasNarrow;
   const heights = new ResizeObserver(() => kept && align());
   let waiting = false;
   /** The slide in the address, until the reader scrolls on, and how far the page was scrolled to get there. */
@@ -100,11 +101,15 @@ export function followPhone(deck, narrow, asked) {
 
   /**
    * Reloads the deck at its slide when a phone is turned or a window is resized, because charts and steps then have other
-   * sizes. Before reveal handles the event, because it would go to another slide.
+   * sizes. Before reveal handles the event, because it would go to another slide. A reader who stays on the page, which
+   * alone has a bundle's numbers, is not asked again at the next resize.
    */
   function onResize(event) {
-    if (narrow.matches === wasNarrow) return;
+    const isTurned = narrow.matches !== isNarrow;
+    isNarrow = narrow.matches;
+    if (isNarrow === wasNarrow) return;
     event.stopImmediatePropagation();
+    if (!isTurned) return;
     history.replaceState(history.state, "", `#${deck.getSlidePath()}`);
     location.reload();
   }

@@ -59,16 +59,18 @@ export function PointerSpot({ slides, echo }, page = document) {
     page.documentElement.addEventListener("pointerleave", leave);
   }
 
-  /** A window that is opened later has not seen the key before: all are told what it did. */
   function toggle() {
     turn(spot === null);
     echo.tell({ spotIsOn: spot !== null });
   }
 
   echo.listen(({ spot: at, spotIsOn }) => {
-    if (spotIsOn !== undefined) turn(spotIsOn);
+    if (typeof spotIsOn === "boolean") turn(spotIsOn);
+    // A window that has just opened asks the others.
+    else if (spotIsOn === null && spot !== null) echo.tell({ spotIsOn: true });
     if (at !== undefined) show(at);
   });
+  echo.tell({ spotIsOn: null });
   return {
     keys: [
       {

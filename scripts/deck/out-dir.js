@@ -1,10 +1,11 @@
 /** Where a site may be written, and how: a complete site replaces what is there, an incomplete one never does. */
 
-import { existsSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { PUBLISHED } from "./constants.js";
 import { PROJECT } from "./data-sets.js";
 
 /**
@@ -16,10 +17,16 @@ export async function whyNoSiteIn(outDir, shown) {
   if (existsSync(outDir) && !statSync(outDir).isDirectory())
     return `${shown} is a file; name a folder with --out.`;
   const holdsProject = outDir === PROJECT || PROJECT.startsWith(outDir + path.sep);
-  const foreign = existsSync(outDir) && !existsSync(path.join(outDir, "index.html"));
+  const foreign = existsSync(outDir) && !isSite(outDir);
   if (holdsProject || (foreign && (await readdir(outDir)).length > 0))
     return `${shown} holds other files than a built site; name an empty folder with --out.`;
   return null;
+}
+
+/** Other folders have an index.html, too: a site of something else, or another checkout of Replay. */
+function isSite(folder) {
+  const page = path.join(folder, "index.html");
+  return existsSync(page) && readFileSync(page, "utf8").includes(`"${PUBLISHED}"`);
 }
 
 /**

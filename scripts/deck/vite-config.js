@@ -6,6 +6,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { statedFacts } from "./addresses.js";
+import { PUBLISHED } from "./constants.js";
 import { PROJECT, benchmarksRoot, indexOf, placeWithin, scanBenchmarks, talkRoot } from "./data-sets.js";
 import { lookFiles } from "./look.js";
 import { ownDigests } from "./own-charts.js";
@@ -80,7 +81,7 @@ function pinned(talk, { frozen, dataSets }) {
 }
 
 /** Tells the page that it is a site for readers: it offers them more than a speaker wants on a stage. */
-const PUBLISHED_MARK = { name: "replay:published", content: "true" };
+const PUBLISHED_MARK = { name: PUBLISHED, content: "true" };
 
 function deckPlugin(benchmarks, { talks, site }) {
   const marks = site ? [PUBLISHED_MARK, RENDERED_MARK] : [];

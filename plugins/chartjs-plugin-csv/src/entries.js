@@ -35,11 +35,19 @@ export function unitedXs(xs, others = []) {
   return united.every((x) => typeof x === "number") ? united.sort((a, b) => a - b) : united;
 }
 
-/** A model with only the series of these names, in the file's order; null means all. Pure. */
+/** A model with only the series of these names, in the file's order, beside `all` of them; null means all. Pure. */
 export function withSeries(model, names) {
   if (!names) return model;
   const chosen = new Set(names);
-  return { ...model, series: model.series.filter(({ name }) => chosen.has(name)) };
+  const { series, all = series } = model;
+  return { ...model, all, series: series.filter(({ name }) => chosen.has(name)) };
+}
+
+/** Series in the order in which a slide names them, as lanes and columns stand; those that it does not name follow. Pure. */
+export function inOrder(series, { series: named }) {
+  if (!named) return series;
+  const placeOf = ({ name }) => (named.includes(name) ? named.indexOf(name) : named.length);
+  return [...series].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** The names in an attribute, separated by a bar: `With journal | Snapshot mirrored`; null when there is none. Pure. */

@@ -31,9 +31,9 @@ export function shortRange(point, unit, format) {
   return same ? `${low.number}–${high.number}` : words;
 }
 
-/** "2.43 MB/s" → 2.43 and " MB/s" */
+/** "2.43 MB/s" → 2.43 and " MB/s"; "2e-7×" → 2e-7 and "×" */
 function parts(text) {
-  const [number] = /^[\d.]+/.exec(text) ?? [""];
+  const [number] = /^[\d.]+(?:e[+-]\d+)?/.exec(text) ?? [""];
   return { number, unit: text.slice(number.length) };
 }
 

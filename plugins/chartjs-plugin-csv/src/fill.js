@@ -2,7 +2,7 @@ import { registry } from "chart.js";
 import { merge, toFont } from "chart.js/helpers";
 import { hasAxes, indexAxisOf, scalesFor, scalesNow, turned, yScaleType } from "./axes.js";
 import { dataFor, dataOfKind } from "./datasets.js";
-import { choiceOf, entriesOf } from "./entries.js";
+import { choiceOf, entriesOf, inOrder } from "./entries.js";
 import { kindOf } from "./kinds.js";
 import { wrapLabel } from "./labels-layout.js";
 import { Log2Scale } from "./log2-scale.js";
@@ -54,13 +54,6 @@ export function fillChart(chart, { model, settings, theme, room, second, own, ex
     chart.options.scales = used;
   }
   return entries;
-}
-
-/** Rows, columns and lanes stand in the order in which a slide names its series; those that it does not name follow. */
-function inOrder(series, { series: named }) {
-  if (!named) return series;
-  const placeOf = ({ name }) => (named.includes(name) ? named.indexOf(name) : named.length);
-  return [...series].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Whether a series recedes behind those that are emphasised. */

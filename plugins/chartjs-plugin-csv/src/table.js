@@ -16,10 +16,10 @@ import { unitOfAxis } from "./units.js";
  *
  * @typedef {import("./plugin.js").Unit|null} FileUnit
  * @typedef {{name: string, points: Point[]}} Series
- * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[], lacking?: string[],
- *            xUnit?: FileUnit, yUnit?: FileUnit, bounds?: string}} Model
- *   lacking: further files that were not there; xUnit, yUnit: what the file itself says after its numbers; bounds: what the
- *   bounds of its points are, if they come from a further file
+ * @typedef {{kind: "wide"|"long", xLabel: string, xs: (number|string)[], series: Series[], all?: Series[],
+ *            lacking?: string[], xUnit?: FileUnit, yUnit?: FileUnit, bounds?: string}} Model
+ *   all: its series, if `series` are only some; lacking: further files that were not there; xUnit, yUnit: what the file
+ *   itself says after its numbers; bounds: what the bounds of its points are, if they come from a further file
  */
 
 /** Layouts of a file with a shared x axis: a row for each series, or a column for each series. */

@@ -50,6 +50,9 @@ test("a model with only some of its series keeps its order", () => {
     ["A", "B"],
   );
   assert.equal(withSeries(model, null), model);
+  const all = model.series;
+  assert.equal(withSeries(model, ["B"]).all, all);
+  assert.equal(withSeries(withSeries(model, ["A", "B"]), ["B"]).all, all);
 });
 
 test("property: united x values contain each value of both once, numbers in order", () => {

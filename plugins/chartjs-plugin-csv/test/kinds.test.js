@@ -10,6 +10,7 @@ import {
   tablesOf,
   nearest,
   whyNoKind,
+  withSeries,
 } from "chartjs-plugin-csv";
 import { namesInLanes, seriesOfEachFile, valueOfEachFile } from "../src/kinds/base.js";
 import { nextBet } from "../src/kinds/bets.js";
@@ -18,7 +19,7 @@ import { rowsOf } from "../src/kinds/forest-rows.js";
 import { colorAt } from "../src/kinds/heatmap.js";
 import quadrant from "../src/kinds/quadrant.js";
 import { kneeOf } from "../src/kinds/response.js";
-import { fit, squaresOf } from "../src/kinds/squares.js";
+import { fit, squaresOf, unitAsked } from "../src/kinds/squares.js";
 import { sideBySide } from "../src/kinds/strip.js";
 import { overlap, wrapLabel } from "../src/labels-layout.js";
 import { placeBoxes, placesAround } from "../src/place.js";
@@ -118,6 +119,16 @@ test("dots of the same value stand side by side, and the others in the middle of
   assert.deepEqual([Math.abs(second), Math.abs(third)], [8, 8]);
   assert.notEqual(second, third);
   assert.deepEqual(sideBySide([1, 1, 1], 8, 0), [0, 0, 0], "no room: they overlap");
+  assert.deepEqual(sideBySide([10, NaN, 10, 18], 8, 40), [0, 0, -8, 0], "not measured: no place");
+});
+
+test("a lane takes as many dots as a file may have", () => {
+  const values = Array.from({ length: 100_000 }, (_, index) => index % 600);
+  const offsets = new Set(sideBySide(values, 8, 40));
+  assert.deepEqual(
+    [...offsets].sort((a, b) => a - b),
+    [-40, -32, -24, -16, -8, 0, 8, 16, 24, 32, 40],
+  );
 });
 
 test("names stand in their lanes, every other one lower where a word is wider than a lane", () => {
@@ -146,6 +157,11 @@ test("squares: nearest count, and the largest size with which every group fits",
   assert.ok(size < 20 && Math.ceil(70 / perRow) * pitch - (pitch - size) <= 100);
   assert.ok(perRow * pitch - (pitch - size) <= 200);
   assert.equal(fit([1], box).size, 20);
+  assert.deepEqual(
+    [{}, { unit: 5 }, { unit: 0 }, { unit: -1 }, { unit: NaN }].map(unitAsked),
+    [1, 5, 1, 1, 1],
+    "no unit is nothing",
+  );
 });
 
 test("beyond the knee, each point brings more waiting than work, compared with it", () => {
@@ -155,6 +171,15 @@ test("beyond the knee, each point brings more waiting than work, compared with i
   assert.equal(kneeOf([point(0, 1), point(10, null), point(20, 5)]), null);
   const unsteady = [point(100, 1), point(120, 1.5), point(400, 2), point(450, 9)];
   assert.equal(kneeOf(unsteady), 2, "one step that brings more waiting is no knee");
+});
+
+test("a response curve is said to have its knee where the page puts it, or none", async () => {
+  const { sentence } = await loadKind("response");
+  const model = readModel("series,x,y,low,high,n\nReads,100,1,,,\nReads,200,1.5,,,\nReads,220,9,,,\n");
+  const told = (knee) => sentence(model, { x: String, y: String, title: null, settings: { knee } });
+  assert.match(told(undefined), /, with the knee at 200$/);
+  assert.match(told(100), /, with the knee at 100$/);
+  assert.doesNotMatch(told(false), /knee/);
 });
 
 test("a response curve of two files has the loads that are asked for, in their order", async () => {
@@ -336,6 +361,24 @@ for (const [title, told] of Object.entries(TOLD)) {
     );
   });
 }
+
+test("a series of shares that is shown alone keeps its unit, also where a slide names it first", async () => {
+  const { csv, units } = TOLD.share;
+  const { defaults } = await loadKind("share");
+  const model = readModel(csv, defaults());
+  const told = (settings) => {
+    const axes = { xLabel: model.xLabel, xUnit: null, yUnit: null };
+    const chart = { kind: "share", heading: null, model, shown: ["slowest"], axes, settings };
+    return [
+      summarize(withSeries(model, ["slowest"]), { type: "share", ...axes, ...settings }),
+      tablesOf([chart])[0].rows[0].cells[0].text,
+    ];
+  };
+  assert.deepEqual(told({ units }), ["Shares: slowest 1 s at 1, 3 s at 2.", "1 s"]);
+  const [first, second] = units;
+  const turned = { units: [second, first], series: ["slowest", "finished"] };
+  assert.deepEqual(told(turned), told({ units }));
+});
 
 test("a step of a chain loses what the step before it on show had more", async () => {
   const { defaults } = await loadKind("chain");

@@ -21,6 +21,7 @@ test("a ratio has three digits in tables as on slides, and what is missing is no
   assert.equal(shortRange({ y: 2, low: 1.5, high: 2.5 }, "ratio"), "1.50–2.50");
   assert.equal(shortRange({ y: 2e6, low: 1.5e6, high: 2.5e6 }, "bytes_per_second"), "1.5–2.5");
   assert.equal(shortRange({ y: 2e6, low: 9e5, high: 2.5e6 }, "bytes_per_second"), "900 kB/s to 2.5 MB/s");
+  assert.equal(shortRange({ y: 2e-7, low: 1e-7, high: 3e-7 }, null), "1e-7–3e-7");
   assert.equal(shortRange({ y: 0, low: -1, high: 1 }, null), "-1 to 1");
   assert.equal(shortRange({ y: 2, low: null, high: 2 }, "ratio"), null);
 });

@@ -10,7 +10,6 @@ import { parseYaml } from "../checked-yaml.js";
 import { PROJECT, entriesOf, indexOf, scanBenchmarks, textIfThere } from "../data-sets.js";
 import { lookStyles } from "../look.js";
 import { ownCharts } from "../own-charts.js";
-import { talkNames } from "../talk-file.js";
 import { readBeside, readDataSet } from "../text/data-set-words.js";
 import { applyEdits } from "../text/escape.js";
 import { chartEdits } from "../text/pin.js";
@@ -49,7 +48,7 @@ const CLAIMS = path.join("config", "claims.yaml");
  * @property {Map<string, import("chartjs-plugin-csv").Model>} drawn   what is in the files of the charts, by address
  * @property {object[]} book   the claims as config/claims.yaml has them
  * @property {{file: string, text: string}[]} styles   the style sheets of the deck and of the talk's look
- * @property {string[]} kinds   kinds of charts that talks add
+ * @property {string[]} kinds   kinds of charts that the talk adds
  * @property {Map<string, {text: string, digest: string}>} own   files of the talk's own charts, by what slides call them
  * @property {Record<string, string[]>|null} published   figures by source, as the author declared them
  * @property {Map<string, object>|null} evidence   what each sentence rests on, by its id; null if the talk keeps no such file
@@ -132,7 +131,7 @@ export async function gatherTalk({ root, benchmarks, data = null }) {
     dataSets,
     altered: await findAlterations(benchmarks, shown),
     styles: [...(await readStyles(root)), ...lookStyles(root, stated.name)],
-    kinds: await ownKinds(),
+    kinds: await ownKinds(stated.name),
     own: await ownCharts(path.join(root, "slides", stated.name)),
     published: await readPublished(root),
     evidence: await readEvidence(root, evidenceFile(stated)),
@@ -158,10 +157,9 @@ function shownWith(slide, name) {
   return readSlide({ ...slide, text: applyEdits(slide.text, chartEdits(slide, name)) });
 }
 
-/** Kinds of charts that talks add; the deck has those of the checkout (deck/stage/chart-code.js). */
-async function ownKinds() {
-  const folders = talkNames(PROJECT).map((name) => path.join(PROJECT, "slides", name, "kinds"));
-  const files = (await Promise.all(folders.map(entriesOf))).flat();
+/** Kinds of charts that a talk adds; the deck has those of the checkout (deck/stage/chart-code.js). */
+async function ownKinds(talk) {
+  const files = await entriesOf(path.join(PROJECT, "slides", talk, "kinds"));
   return files.flatMap(({ name }) => (name.endsWith(".js") ? [path.basename(name, ".js")] : []));
 }
 

@@ -57,6 +57,35 @@ test("a changed manifest reaches sentences, notes and labels", async () => {
   await page.close();
 });
 
+test("a manifest that changes while the deck starts reaches sentences that were written before", async () => {
+  const name = "fixture/manifest.json";
+  const text = await readFile(path.join(deck.benchmarks, name), "utf8");
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  let page;
+  const opening = deck.openDeck("?data=fixture", {
+    prepare: async (opened) => {
+      page = opened;
+      await opened.route(/\/charts-[\w-]{8}\.js$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+    },
+  });
+  while (!page) await new Promise((resolve) => setTimeout(resolve, 5));
+  await page.waitForFunction(() => document.querySelector("#setup dd data.bound"));
+  const read = page.waitForResponse((response) => response.url().endsWith(name));
+  const changed = JSON.parse(text);
+  changed.setup.ceph_version = "99.1.2";
+  await deck.replaceFile(name, JSON.stringify(changed));
+  await read;
+  release();
+  await opening;
+  await page.waitForFunction(() => document.querySelector("#setup dd").textContent.includes("99.1.2"));
+  await deck.replaceFile(name, text);
+  await page.close();
+});
+
 test("every bound value of slides and notes is filled from the manifest, and keeps its own text without one", async () => {
   const takeAway = await deck.lendShipped();
   const page = await deck.openDeck("?data=tentacle");

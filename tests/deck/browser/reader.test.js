@@ -331,6 +331,10 @@ test("a reader chooses light or dark, charts follow, and the choice is kept", as
   await page.goto(address);
   await page.waitForSelector("html[data-deck-ready]");
   const light = await color();
+  // Until then the button follows the system, too.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.getByRole("button", { name: "Light", exact: true }).waitFor();
+  await page.emulateMedia({ colorScheme: "light" });
   await page.getByRole("button", { name: "Dark" }).click();
   const dark = await color();
   assert.notEqual(dark, light);

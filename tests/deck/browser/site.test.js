@@ -14,6 +14,7 @@ import { PNG } from "pngjs";
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographSlide } from "../../../scripts/deck/preview.js";
+import { axeInBothThemes, loadAxe } from "../support/axe.js";
 import { launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo } from "../support/deck.js";
 import { readChart } from "../support/csv-file.js";
@@ -107,6 +108,11 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
   await page.waitForURL(/\/some\/where\/index\.html/);
   assert.deepEqual(page.complaints, []);
   await page.close();
+});
+
+test("where there is Node and nothing else, neither a shell nor Python, the site is built", async () => {
+  const whole = await untilTheEnd(startShippedSite());
+  assert.ok((await readdir(whole.folder)).includes("index.html"));
 });
 
 test("each chart has a page that another site may frame under a strict policy: the same numbers, 40 KB in all, a line to cite", async () => {
@@ -248,6 +254,29 @@ test("the page of claims by data set is in the talk's type and colours, and on a
     asked.filter((address) => !address.startsWith(whole.url)),
     [],
   );
+});
+
+test("axe finds nothing on the pages of a site that are no deck: claims by data set, charts that others frame", async () => {
+  const whole = await untilTheEnd(startShippedSite());
+  const problems = [];
+  const look = async (name, ready, viewport) => {
+    const page = await browser.newPage({ viewport, reducedMotion: "reduce" });
+    await page.goto(`${whole.url}${name}`);
+    await page.waitForSelector(ready);
+    await loadAxe(page);
+    problems.push(...(await axeInBothThemes(page)).map((text) => `${name}, ${viewport.width} px: ${text}`));
+    await page.close();
+  };
+  for (const viewport of [
+    { width: 1280, height: 720 },
+    { width: 390, height: 844 },
+  ])
+    await look("matrix.html", "main", viewport);
+  // A chart of lines, of an answer, of runs, of squares, of claims.
+  const charts = ["journal-ratio.1", "answer.1", "moment.1", "shop.1", "who-said-yes.1"];
+  for (const name of charts)
+    await look(`embed/rpo.${name}.html`, "html[data-embedded-ready]", { width: 800, height: 500 });
+  assert.deepEqual(problems, []);
 });
 
 test("no address in the page or its parts is absolute, so the site works anywhere", async () => {
@@ -541,6 +570,51 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   assert.match(await named.textContent(".notice"), /names a bundle of another site/);
   assert.equal(await named.textContent(FIGURE), own);
   await named.close();
+});
+
+test("from the numbers of a dropped bundle, the way back leads to the slide that is on show by then", async () => {
+  const page = await openSite("?stage&data=fixture#/journal-ratio");
+  await dropOn(page, await strangersBundle());
+  await page.waitForSelector(".notice.of-bundle");
+  await page.evaluate(() => {
+    location.hash = "#/setup";
+  });
+  await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "setup");
+  await Promise.all([page.waitForEvent("load"), page.locator(".of-bundle a").click()]);
+  await page.waitForSelector("html[data-deck-ready]");
+  assert.match(page.url(), /\?stage&data=fixture#\/setup$/);
+  assert.equal(await page.locator(".of-bundle").count(), 0);
+  await page.close();
+});
+
+test("as the window becomes a phone's, a reader who stays with a dropped bundle is asked once", async () => {
+  const page = await openSite("?stage&data=fixture#/journal-ratio");
+  await dropOn(page, await strangersBundle());
+  await page.waitForSelector(".notice.of-bundle");
+  // A browser asks only who has used the page.
+  await page.click(".of-bundle strong");
+  let asked = 0;
+  page.on("dialog", (dialog) => {
+    asked += 1;
+    return dialog.dismiss();
+  });
+  for (const [width, times] of [
+    [690, 1],
+    [680, 1],
+    [1280, 1],
+    [690, 2],
+  ]) {
+    const asking = times > asked ? page.waitForEvent("dialog") : null;
+    await page.setViewportSize({ width, height: 720 });
+    // A window's resize is told before its next frame.
+    await page.evaluate(
+      () => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))),
+    );
+    await asking;
+    assert.equal(asked, times, `${width} px`);
+  }
+  assert.equal(await page.locator(".of-bundle").count(), 1);
+  await page.close();
 });
 
 test("a reader sees where a bundle can be dropped, and can choose one with the keyboard instead", async () => {

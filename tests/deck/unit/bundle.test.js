@@ -58,6 +58,9 @@ test("a bundle is read under a name of its own, with its tables and claims", asy
   assert.equal(bundle.label, "Mine");
   assert.equal(bundle.files.get(CHART), TABLE);
   assert.equal(JSON.parse(bundle.files.get("manifest.json")).data_set, "mine.bundle");
+  const answer = "name,label,mode,recovery_point_n,recovery_point_source\na,A,none,3,site-loss: lost\n";
+  const { files } = await read(document({ files: { "answer.csv": file(answer) } }));
+  assert.equal(files.get("answer.csv"), answer);
   const { claims, data_set: name } = JSON.parse((await read(claimed())).files.get("claims.json"));
   assert.deepEqual([Object.keys(claims), name], [["slower"], "mine.bundle"]);
 });
@@ -105,6 +108,15 @@ const HOSTILE = {
     }),
     /nested more deeply/,
   ],
+  "an experiment of which nothing is said": [
+    document({ files: { "manifest.json": file(manifest({ experiments: { x: null } })) } }),
+    /manifest\.json says nothing of the experiment “x”/,
+  ],
+  "an answer that counts trials of nobody": [
+    document({ files: { "answer.csv": file("name,label,mode,recovery_point_n\na,A,none,3\n") } }),
+    /answer\.csv is none, or does not name the source/,
+  ],
+  "an answer that is none": [document({ files: { "answer.csv": file(TABLE) } }), /answer\.csv is none/],
   "a claim without a verdict": [claimed({ verdict: undefined }), /does not state .* of “slower”/],
   "a claim whose chart is none": [claimed({ chart: 4 }), /claims\.json does not state/],
   "a condition without a region": [claimed({ conditions: { ratio: {} } }), /and region of “slower”/],

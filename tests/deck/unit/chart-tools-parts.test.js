@@ -10,8 +10,13 @@ import { attemptsBehind, commandsFor } from "../../../deck/chart-tools/commands.
 import { copyCsv, copyPng } from "../../../deck/chart-tools/panel.js";
 import { stepFrom } from "../../../deck/chart-tools/cursor.js";
 import { marksOf, notesOf, parseMarks } from "../../../deck/chart-tools/marks.js";
+import { ShownCharts } from "../../../deck/chart-tools/shown.js";
+import { makeSteps } from "../../../deck/chart-tools/steps.js";
+import { Tables } from "../../../deck/chart-tools/tables.js";
+import { ACTS } from "../../../deck/chart-tools/tools.js";
 import { marginOf, marginWords } from "../../../deck/data/margin.js";
 import { fileName, stepsOf, wholeFileName } from "../../../deck/text/canvases.js";
+import { chooseTexts } from "../../../deck/text/verdict-text.js";
 
 const CHART = "benchmarks/reference/rbd-journaling/aggregate/iops-read-seq.csv";
 
@@ -21,6 +26,87 @@ test("steps and file names are read from attributes", () => {
   assert.equal(fileName("a/b/ratio-x.csv?v=1"), "ratio-x");
   assert.equal(fileName(null), "");
   assert.equal(wholeFileName("http://127.0.0.1/benchmarks/mine/claims.json?v=2"), "claims.json");
+});
+
+test("the steps of a chart that a verdict hides take no click", () => {
+  const { document } = new JSDOM(
+    `<section><div data-when="a held"><canvas data-chart="line" data-chart-steps="A | B"></canvas></div>
+    <aside class="notes"></aside></section>`,
+  ).window;
+  makeSteps(document.body);
+  const clicks = (verdict) => {
+    chooseTexts(document.body, { claims: { a: { verdict } } });
+    return document.querySelectorAll(".fragment:not(.disabled)").length;
+  };
+  assert.equal(clicks("held"), 2);
+  assert.equal(clicks("not measured"), 0);
+  assert.equal(document.querySelector("section").lastElementChild.className, "notes");
+});
+
+test("of two charts as tables, one that loses its data has its place again", async () => {
+  const figure = '<div class="chart-figure"><canvas data-chart="line"></canvas></div>';
+  const { document } = new JSDOM(`<section>${figure}${figure}</section>`).window;
+  const slide = document.querySelector("section");
+  const points = [{ x: 1, y: 2, low: null, high: null, n: null }];
+  const model = { kind: "wide", xLabel: "Clients", xs: [1], series: [{ name: "A", points }] };
+  const slotOf = (canvas) => ({ canvas, model, kind: "line", src: null, settings: {} });
+  const slots = [...document.querySelectorAll("canvas")].map(slotOf);
+  const tables = new Tables({ slotsOf: () => slots, data: {}, scrolls: true });
+  const told = () =>
+    slots.map(({ canvas }) => [canvas.parentElement.querySelectorAll("table").length, canvas.inert]);
+  await tables.show(slide);
+  assert.deepEqual(told(), [
+    [1, true],
+    [1, true],
+  ]);
+  slots[1].model = null;
+  await tables.renew(slide);
+  assert.deepEqual(told(), [
+    [1, true],
+    [0, false],
+  ]);
+  slots[1].model = model;
+  await tables.renew(slide);
+  assert.deepEqual(told()[1], [1, true]);
+  await tables.hide(slide);
+  assert.deepEqual(told(), [
+    [0, false],
+    [0, false],
+  ]);
+});
+
+test("runs that are hidden again while they are read are not said to be missing", async () => {
+  const { document } = new JSDOM('<section><canvas data-chart="line"></canvas></section>').window;
+  const slide = document.querySelector("section");
+  const canvas = slide.querySelector("canvas");
+  let arrive;
+  const slot = {
+    canvas,
+    state: { runs: false },
+    async showRuns(runs) {
+      slot.state = { runs };
+      if (runs) await new Promise((resolve) => (arrive = resolve));
+      return slot.state.runs && slot.hasRuns;
+    },
+  };
+  const shown = new ShownCharts({ charts: { charts: new Map([[canvas, slot]]) }, data: {} });
+  const press = (hasRuns) => {
+    slot.hasRuns = hasRuns;
+    return ACTS.runs(slide, { shown });
+  };
+  const first = press(true);
+  assert.equal(await press(true), "Individual runs hidden");
+  arrive();
+  assert.equal(await first, null);
+  for (const [hasRuns, words] of [
+    [true, /^Individual runs$/],
+    [false, /has no individual runs/],
+  ]) {
+    slot.state = { runs: false };
+    const pressed = press(hasRuns);
+    arrive();
+    assert.match(await pressed, words);
+  }
 });
 
 test("a chart is measured again with its site, scale and experiment, into data of one's own", () => {

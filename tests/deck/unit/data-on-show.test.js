@@ -55,6 +55,14 @@ test("a chart that the awaited data set lacks is drawn from its stand-in until i
   assert.equal(data.resolve(CHART), CHART.replace("reference", "local"));
 });
 
+test("a listed file is there however a slide writes its address", async () => {
+  const fetchFile = server(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
+  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
+  await data.load();
+  for (const src of [CHART, `./${CHART}`, `${CHART}?v=2`]) assert.equal(data.has(src), true, src);
+  assert.equal(data.has(`./${CHART.replace("read", "write")}`), false);
+});
+
 test("a data set may be called as what every object has", async () => {
   const fetchFile = server(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
   const search = "?data=constructor&meanwhile=reference";

@@ -7,6 +7,7 @@ import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { PUBLISHED } from "../../../scripts/deck/constants.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "../../../scripts/deck/out-dir.js";
 
@@ -168,4 +169,8 @@ test("a folder with other things than a site is not replaced by a site", async (
   const file = path.join(place, "thesis.txt");
   assert.equal(await whyNoSiteIn(file, "thesis.txt"), "thesis.txt is a file; name a folder with --out.");
   assert.ok(existsSync(path.join(place, "thesis.txt")));
+  await write("<title>My site</title>")(place);
+  assert.match(await whyNoSiteIn(place, "dist"), /^dist holds other files/, "a site of something else");
+  await write(`<meta name="${PUBLISHED}" content="true">`)(place);
+  assert.equal(await whyNoSiteIn(place, "dist"), null);
 });

@@ -13,6 +13,7 @@ import {
   readingOf,
   seriesStyles,
 } from "../../../deck/stage/chart-styles.js";
+import { kindsOf } from "../../../deck/stage/own-kinds.js";
 import { qrTarget } from "../../../deck/stage/qr.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { EventStream } from "../../../scripts/deck/event-stream.js";
@@ -124,6 +125,17 @@ test("on a short axis the ticks of ratios do not touch, and powers of two remain
   assert.deepEqual(ratioTicks(0.75, 3.1, 400), [0.75, 1, 1.5, 2, 3]);
   assert.deepEqual(ratioTicks(0.7, 4.5, 110), [1, 2, 4]);
   assert.deepEqual(ratioTicks(0.7, 40, 60), [1, 8]);
+});
+
+test("two talks may each have a chart of one name, and each is drawn with its own", () => {
+  const modules = {
+    "../../slides/price/kinds/gauge.js": "the gauge of price",
+    "../../slides/rpo/kinds/dial.v2.js": "a dial",
+    "../../slides/rpo/kinds/gauge.js": "the gauge of rpo",
+  };
+  assert.deepEqual(kindsOf(modules, "price"), { gauge: "the gauge of price" });
+  assert.deepEqual(kindsOf(modules, "rpo"), { "dial.v2": "a dial", gauge: "the gauge of rpo" });
+  assert.deepEqual(kindsOf(modules, "other"), {});
 });
 
 test("a QR code leads to the address that is set, else to a page that others can reach, else nowhere", () => {

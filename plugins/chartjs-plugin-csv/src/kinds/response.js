@@ -35,6 +35,14 @@ export function kneeOf(points) {
   return worth[at] > 0 && worth.slice(at + 1).some((ratio) => ratio > 0) ? at : null;
 }
 
+/** The position of the knee that a chart shows: where the page puts it, else where it is found. */
+function shownKnee(points, { knee }) {
+  if (knee === false) return null;
+  if (!Number.isFinite(knee)) return kneeOf(points);
+  const at = points.findIndex(({ x }) => x === knee);
+  return at === -1 ? null : at;
+}
+
 class ResponseController extends KindController {
   static id = "response";
   static drawsRuns = true;
@@ -81,12 +89,7 @@ class ResponseController extends KindController {
 
   /** The position of this curve's knee, or null. */
   get knee() {
-    const { knee } = this.csv.settings;
-    const { points } = this.entry;
-    if (knee === false) return null;
-    if (!Number.isFinite(knee)) return kneeOf(points);
-    const at = points.findIndex(({ x }) => x === knee);
-    return at === -1 ? null : at;
+    return shownKnee(this.entry.points, this.csv.settings);
   }
 
   obstacles() {
@@ -194,7 +197,7 @@ export default {
   sentence(model, say) {
     return tellSeries("Response curve", model, say, ({ points }) => {
       const told = points.map((point) => `${say.y(point.y)} at ${say.x(point.x)}`);
-      const knee = kneeOf(points);
+      const knee = shownKnee(points, say.settings);
       return `${told.join(", ")}${knee === null ? "" : `, with the knee at ${say.x(points[knee].x)}`}`;
     });
   },

@@ -4,6 +4,7 @@
  */
 
 import { csvOf } from "../plugin.js";
+import { inOrder } from "../entries.js";
 import { place } from "../figures.js";
 import {
   KindController,
@@ -137,6 +138,11 @@ class ShareController extends KindController {
   }
 }
 
+/** The unit of a series: by where it stands as it is drawn, whichever are shown. */
+function unitOfSeries(series, { series: shown, all = shown }, settings) {
+  return unitAt(settings, inOrder(all, settings).indexOf(series));
+}
+
 export default {
   id: ShareController.id,
   controller: ShareController,
@@ -156,7 +162,7 @@ export default {
 
   sentence: (model, say) =>
     tellSeries("Shares", model, say, (series) => {
-      const unit = unitAt(say.settings, model.series.indexOf(series));
+      const unit = unitOfSeries(series, model, say.settings);
       return series.points
         .map((point) => `${tellPoint(point, say.in(unit))} at ${say.x(point.x)}`)
         .join(", ");
@@ -169,12 +175,12 @@ export default {
       title: String(place(x, axes.xUnit, axes)),
       series: { name: String(x), points: series.map(({ points }) => points[index]) },
     }));
-    const columns = series.map(({ name }, position) => ({
-      title: name,
+    const columns = series.map((one, position) => ({
+      title: one.name,
       cell: ({ points }) =>
         valueCell(points[position], {
           ...axes,
-          yUnit: unitAt({ units: settings?.units, yUnit: axes.yUnit }, position),
+          yUnit: unitOfSeries(one, model, { ...settings, yUnit: axes.yUnit }),
         }),
     }));
     return rowTable(chart, columns, { rows, xLabel: model.xLabel });

@@ -70,7 +70,7 @@ class SquaresController extends KindController {
     const { model, settings } = csvOf(chart);
     const unit = unitIn(chart);
     const written = settings.square ?? formatValue(unit, unitAt(settings, 0), settings);
-    const isScaled = unit !== (settings.unit ?? 1);
+    const isScaled = unit !== unitAsked(settings);
     const square = isScaled ? `${formatValue(unit, unitAt(settings, 0), settings)} (${written})` : written;
     const { lost } = themeOf(chart);
     const states = isTrials(model) ? [] : model.xs.slice(1).filter((x) => isRevealed(settings, x));
@@ -282,10 +282,15 @@ function levelName({ levels }) {
   return levels?.name ?? "level";
 }
 
+/** How much a square is to be: what the page says; of nothing, no number of squares would do. */
+export function unitAsked({ unit }) {
+  return unit > 0 ? unit : 1;
+}
+
 /** How much a square is: what the page says, or ten, a hundred … times as much where nobody could count them. */
 function unitIn(chart) {
   const { settings, model } = csvOf(chart);
-  let unit = settings.unit ?? 1;
+  let unit = unitAsked(settings);
   const most = (worth) =>
     Math.max(
       ...aboutIn(chart).map(({ name, points }) =>

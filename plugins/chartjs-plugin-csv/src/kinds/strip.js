@@ -19,28 +19,24 @@ const FIGURE = 1.2;
 /**
  * Dots that would lie on each other stand side by side, so that the breadth of a lane shows how many there are, and nothing
  * else. Pure.
- * @param {number[]} values   px across
+ * @param {number[]} values   px across; NaN where nothing was measured
  * @param {number} size   of a dot, px
  * @param {number} room   px beside the middle that dots may take, on each side
  * @returns {number[]} px from the middle of the lane
  */
 export function sideBySide(values, size, room) {
-  const order = values.map((_, index) => index).sort((a, b) => values[a] - values[b]);
+  const order = values.map((_, index) => index).filter((index) => !Number.isNaN(values[index]));
+  order.sort((a, b) => values[a] - values[b]);
   const offsets = values.map(() => 0);
-  const placed = [];
+  const columns = Array.from({ length: 2 * Math.floor(room / size) + 1 }, (_, i) => ({
+    offset: (i % 2 ? -1 : 1) * Math.ceil(i / 2) * size,
+    last: -Infinity,
+  }));
   for (const index of order) {
-    const near = placed.filter((other) => Math.abs(values[other] - values[index]) < size);
-    const isFree = (offset) =>
-      near.every(
-        (other) => Math.hypot(offsets[other] - offset, values[other] - values[index]) >= size * 0.99,
-      );
-    const steps = Array.from(
-      { length: 2 * Math.floor(room / size) + 1 },
-      (_, i) => (i % 2 ? -1 : 1) * Math.ceil(i / 2),
-    );
-    // A lane that is full lets its dots overlap.
-    offsets[index] = (steps.find((step) => isFree(step * size)) ?? 0) * size;
-    placed.push(index);
+    // Only dots of one column meet, and its last one is the nearest. A lane that is full lets its dots overlap.
+    const column = columns.find(({ last }) => values[index] - last >= size * 0.99) ?? columns[0];
+    offsets[index] = column.offset;
+    column.last = values[index];
   }
   return offsets;
 }
