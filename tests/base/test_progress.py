@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -145,6 +146,17 @@ def test_a_reader_that_goes_away_does_not_end_the_work(tmp_path, printed_at_last
         )
     finally:
         os.close(write)
+    assert marker.exists()
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_full_disk_below_the_output_does_not_end_the_work(tmp_path):
+    marker = tmp_path / "done"
+    ending = "\nimport pathlib, sys\npathlib.Path(sys.argv[1]).touch()"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", WORK + ending, str(marker)], stdout=full, stderr=subprocess.PIPE, check=False
+        )
     assert marker.exists()
     assert (done.returncode, done.stderr) == (0, b"")
 

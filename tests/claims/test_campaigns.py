@@ -175,6 +175,13 @@ def test_two_blocks_that_happen_to_agree_do_not_decide_the_mean():
     assert (len(alike.tested), alike.mean) == (2, None), "without any noise, nothing weighs one against the other"
 
 
+def test_campaigns_so_far_apart_that_no_number_holds_what_to_expect_have_no_mean():
+    one = claim(Region(1.5, None))
+    tables = {str(ratio): rows(ratio, blocks=6) for ratio in (1e-60, 1.0, 1e60)}
+    found = over_campaigns(one, {name: judged(one, table) for name, table in tables.items()}).conditions["ratio"]
+    assert (len(found.tested), found.mean, found.verdict) == (3, None, IN_THIS_CAMPAIGN)
+
+
 def test_independent_runs_are_one_campaign_with_the_estimate_of_their_data_set():
     one = claim_of(replace(condition(Region(1.5, None)), independent=True))
     data = [

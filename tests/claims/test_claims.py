@@ -145,6 +145,17 @@ def test_a_block_without_a_ratio_is_not_left_out_of_a_verdict(worst):
     assert (found.results[0].estimate, found.results[0].n) == (None, 0)
 
 
+def test_blocks_so_far_apart_that_no_number_holds_their_interval_decide_nothing():
+    data = [
+        {**row, "rate": "1e-60"} if (row["block"], row["variant"]) == ("1", "journal") else row
+        for row in rows(2, blocks=2)
+    ]
+    found = judged(claim(Region(1.5, None)), data)
+    assert found.verdict == INCONCLUSIVE
+    assert "no number holds the ends of the interval" in found.reason
+    assert (found.results[0].estimate, found.results[0].n) == (None, 0)
+
+
 @pytest.mark.parametrize("slower", [False, True])
 def test_blocks_without_a_ratio_are_examined_as_any_others(slower):
     data = [{**row, "rate": "0"} if row["variant"] == "journal" else row for row in rows(2, limiter="cpu")]

@@ -95,6 +95,17 @@ def test_a_chart_over_time_ends_in_the_level_of_its_axis_and_one_by_entity_does_
     assert charts_of(one) == ["e/rate-x", "e/over-time-x", "e/by-osd-x"]
 
 
+def test_a_chart_along_one_factor_with_a_series_for_each_level_of_another_is_named_by_the_rest():
+    one = {
+        "name": "e",
+        "factors": {"kind": ["x", "y"], "size": [1, 2], "jobs": [3, 4]},
+        "workload_factors": ["kind", "jobs"],
+        "x_factor": "size",
+        "metrics": [{"metric": "a", "name": "rate-by-size", "x_factor": "jobs", "rows": "size"}],
+    }
+    assert charts_of(one) == ["e/rate-by-size-x", "e/rate-by-size-y"]
+
+
 def test_each_claim_says_what_it_presupposes_or_why_nothing_and_who_makes_it():
     for claim in load_book().claims:
         assert bool(claim.presupposes) != bool(claim.presupposes_nothing), claim.id

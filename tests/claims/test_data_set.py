@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
 
 import pytest
@@ -9,7 +11,8 @@ import pytest
 from replay.base.errors import EvidenceError
 from replay.base.paths import ROOT
 from replay.base.programs import older_releases
-from replay.claims.data_set import derive_data_set, judge_and_describe
+from replay.base.tables import json_text
+from replay.claims.data_set import derive_data_set, judge_and_describe, write_manifest
 from replay.claims.judge import campaign_folders
 from support.datasets import append, digests, manifest_of, measured, rows_of
 
@@ -36,6 +39,20 @@ def test_the_manifest_keeps_the_entry_of_an_experiment_that_was_not_derived_here
     (data_set / "other" / "experiment.json").unlink()
     derive_data_set(data_set, ["rbd-journaling"])
     assert manifest_of(data_set) == before
+
+
+def test_an_entry_that_is_kept_is_read_as_utf_8_in_any_locale(data_set, monkeypatch):
+    measured(data_set, "other")
+    derive_data_set(data_set)
+    (data_set / "other" / "experiment.json").unlink()
+    before = manifest_of(data_set)
+    before["experiments"]["other"]["title"] = "\N{GREEK SMALL LETTER MU}"
+    (data_set / "manifest.json").write_text(json_text(before), encoding="utf-8")
+    with monkeypatch.context() as in_locale:
+        in_locale.setattr(io, "text_encoding", lambda encoding, *_: encoding or "latin-1")
+        write_manifest(data_set, ())
+    kept = json.loads((data_set / "manifest.json").read_bytes())["experiments"]["other"]
+    assert kept == before["experiments"]["other"]
 
 
 @pytest.mark.parametrize("name", ["tidy.csv", "registered.csv", "ratios.csv", "aggregate/throughput-write-seq.csv"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import json
 import os
 import re
@@ -198,6 +199,14 @@ def test_the_grammar_needs_the_standard_library_only():
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, env=environment)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_locale_that_lacks_a_sign_has_it_spelled_out(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="iso-8859-1")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(["--version"]) == 0
+    print("2 \u2260 3", flush=True)
+    assert stream.buffer.getvalue().endswith(b"2 \\u2260 3\n")
 
 
 @pytest.mark.slow

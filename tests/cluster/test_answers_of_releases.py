@@ -94,6 +94,13 @@ def test_a_new_sandbox_may_be_measured_and_all_of_its_warnings_are_known(release
     assert verdict.unknown == ()
 
 
+@pytest.mark.parametrize("figures", [{"num_osds": 3}, {"osdmap": {"num_osds": 3}}])
+def test_the_map_of_osds_in_the_status_of_an_older_release_is_found(figures, monkeypatch):
+    session = module.MonitorSession(SimpleNamespace())
+    monkeypatch.setattr(session, "command", lambda *_, **__: {"osdmap": figures})
+    assert session.status() == {"osdmap": {"num_osds": 3}}
+
+
 def test_every_file_of_a_release_exists_for_the_others_too():
     named = {release: names_of(release) for release in RECORDED}
     common = set.intersection(*named.values())

@@ -11,6 +11,7 @@ import textwrap
 import pytest
 
 from replay.base.errors import RefusedError, ReplayError
+from replay.cluster.cluster import Cluster
 from replay.cluster.running import run_together, run_tool
 from replay.ownership.locks import SlotLock
 from support.patience import patient, wait_until
@@ -77,6 +78,14 @@ def test_two_measurements_cannot_hold_one_cluster(tmp_path):
         second.acquire(wait_seconds=0.3)
     first.release()
     second.acquire(wait_seconds=0.3)
+
+
+def test_names_that_are_no_text_do_not_end_a_command_of_a_cluster(tmp_path, monkeypatch):
+    program = tmp_path / "rbd"
+    program.write_text("#!/bin/sh\nprintf '[\"b\\344r\"]'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert Cluster(tmp_path / "ceph.conf").json("rbd", "ls") == ["b\ufffdr"]
 
 
 def start_runner(tmp_path, pids):

@@ -152,7 +152,7 @@ def _in_this_process(arguments: Any, settings: list[str], log: Path, told: Calla
     """Measure the blocks of a plan as Snakemake's jobs do, but without Snakemake, which writes no evidence."""
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("")
-    path = Path(next(one for one in settings if one.startswith("plan_file=")).partition("=")[2])
+    path = Path(next(one for one in settings if one.startswith("plan_file=")).partition("=")[2]).absolute()
     for one in json.loads(path.read_text())["blocks"]:
         words = [f"--{key}={one[key]}" for key in ("experiment", "block", "plan")]
         if status := block.main([f"--plan-file={path}", *words]):

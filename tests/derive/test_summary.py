@@ -87,6 +87,20 @@ def test_trials_are_summed_up_by_variant(directory, unit, keys):
     assert summary["snapshot"]["n"] == 3
 
 
+def test_a_trial_of_which_only_a_lower_bound_is_known_decides_no_figure(directory):
+    variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
+    metric = {"metric": "lag_seconds", "name": "lag", "title": "Lag", "unit": "seconds"}
+    tree = RawTree(
+        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
+        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
+    )  # fmt: skip
+    for block, known in enumerate(({"lag_seconds": 3}, {"lag_seconds": 4}, {"lag_at_least_seconds": 17}), start=1):
+        facts = {"journal": known, "snapshot": {"lag_at_least_seconds": 17}}
+        tree.attempt(block, "planned", facts=facts, outputs={one["name"]: {"stdout": "steps"} for one in variants})
+    summary = entry_of(tree)["charts"]["lag-planned"]["summary"]
+    assert summary == {"journal": {"median_seconds": 4, "min_seconds": 3, "n": 3}, "snapshot": {"n": 3}}
+
+
 def test_charts_over_an_axis_have_no_summary_of_trials(directory):
     charts = entry_of(RawTree(directory).measure())["charts"]
     assert [name for name, chart in charts.items() if "summary" in chart] == []

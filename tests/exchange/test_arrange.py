@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.exchange.importing.arrange import CONFIGURATION, arrange, repetitions
+from replay.exchange.importing.documents import design_of
 from replay.exchange.importing.recognise import recognise
 from support.foreign_results import job, report
 from support.hostile import at_most
@@ -124,6 +125,20 @@ def test_the_axis_is_the_number_with_the_most_levels():
     assert arranged(*sizes).x_factor == "io_size_bytes"
     depths = [run(f"{depth}.json", iodepth=str(depth)) for depth in (1, 2, 4, 8)]
     assert arranged(*sizes, *depths).x_factor == "io_depth"
+
+
+def test_sweeps_along_two_factors_with_the_same_series_are_charts_of_different_names():
+    swept = [(operation, size, threads) for operation in (1 << 22, 1 << 23) for size in (1 << 22, 1 << 23)
+             for threads in (1, 4, 16)]  # fmt: skip
+    names = ("io_size_bytes", "object_size_bytes", "threads")
+    runs = [replace(run(f"{number}.json"), levels={"mode": "write", **dict(zip(names, levels, strict=True))})
+            for number, levels in enumerate(swept)]  # fmt: skip
+    metrics = design_of(arrange("rados_bench_output", runs, VARIANTS), {"before": "Before"})["metrics"]
+    drawn = [each for each in metrics if each["metric"] == "operations_per_second" and "rows" in each]
+    assert [(each["name"], each["x_factor"], each["rows"]) for each in drawn] == [
+        ("iops-by-threads", "io_size_bytes", "threads"),
+        ("iops-by-threads-along-object-size", "object_size_bytes", "threads"),
+    ]
 
 
 def test_an_option_that_differs_is_a_factor_and_one_that_does_not_is_shared():

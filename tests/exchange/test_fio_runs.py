@@ -96,6 +96,16 @@ def test_jobs_in_a_row_with_one_name_are_counted():
     assert [run.place for run in found(report(*jobs))[0]] == ["job-1", "job-2", "job-3"]
 
 
+def test_jobs_in_a_row_have_places_of_their_own_also_if_one_is_called_like_a_counted_one():
+    jobs = (lasting(5, name=name, job_start=str(6000 * at)) for at, name in enumerate(("a", "a", "a-1")))
+    assert len({run.place for run in found(report(*jobs))[0]}) == 3
+
+
+def test_jobs_without_a_name_ran_at_once_as_any_others():
+    (run,), reasons = found(report(lasting(5, name=""), lasting(5, name="")))
+    assert (run.levels["jobs"], run.place, reasons) == (2, "", [])
+
+
 @pytest.mark.parametrize("late", [{"startdelay": "2"}, {"job_start": "2000"}])
 def test_jobs_that_ran_at_once_for_a_part_of_their_time_have_no_sum(late):
     first = lasting(5, name="a", **({"job_start": "0"} if "job_start" in late else {}))

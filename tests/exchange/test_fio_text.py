@@ -71,6 +71,14 @@ def test_text_behind_the_times_of_a_log_is_the_same():
     assert run.metrics == only(text_of()).metrics
 
 
+def test_a_version_that_a_script_says_before_hides_nothing():
+    text = text_of()
+    log = "".join(f"[{at:3}.5] pod-1 | {line}\n" for at, line in enumerate(text.splitlines()))
+    for run in (only(f"Version: fio-3.33\n{output}") for output in (text, log)):
+        assert (run.levels, run.metrics, run.version) == (only(text).levels, only(text).metrics, "fio-3.33")
+    assert only(f"Version: fio-3.33\n{terse()}").levels == only(terse()).levels
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

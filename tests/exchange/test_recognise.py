@@ -145,6 +145,12 @@ def test_unlike_jobs_that_ran_at_once_say_so():
     ]
 
 
+def test_a_character_that_json_writes_in_two_halves_is_one():
+    text = report(job("\N{ROCKET}", rw="read"))
+    assert "\\ud83d\\ude80" in text
+    assert only(text).job == "\N{ROCKET}"
+
+
 def test_names_in_non_latin_scripts_do_not_shift_the_bytes_of_a_cut():
     one, other = job("schlüssel-読む", rw="read"), job("b", rw="write", group=1)
     text = json.dumps({"fio version": "fio-3.1", "jobs": [one, other]}, indent=1, ensure_ascii=False).encode()
@@ -314,6 +320,10 @@ def test_a_date_without_a_time_zone_is_ignored():
         (b'ISO DATE: 2022-03-09T15:40:28-0800\nCOMMAND LINE: "elbencho"\n', "looks like elbencho's results as text"),
         (b"hello", "contains none of fio's results"),
         (b'{"fio version": ' + b"[" * 100_000, "not whole JSON"),
+        (b"[" * 2000 + b'{"fio version": "fio-3.33"}' + b"]" * 2000, ""),
+        (b'{"fio version": "fio-3.33", "jobs": [{"jobname": "a", "read": {"total_ios": 1e999}}]}', "beyond what any"),
+        (b'{"fio version": "fio-3.33", "jobs": [{"jobname": "a\\udcff"}]}', "half of a character"),
+        (b'{"fio version": "fio-3.33", "jobs": [{"jobname": "\\ud83d b"}]}', "half of a character"),
     ],
 )
 def test_a_file_without_a_result_is_left_out_with_its_reason(content, why):

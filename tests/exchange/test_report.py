@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -239,14 +240,15 @@ def test_of_an_experiment_that_was_not_measured_the_page_says_only_that(report, 
     assert of_it[without] not in text + said
 
 
-def test_a_device_that_the_page_is_written_to_stays_one(tmp_path):
+def test_a_device_that_the_page_is_written_to_stays_one_and_gets_utf_8_in_any_locale(tmp_path, monkeypatch):
+    monkeypatch.setattr(io, "text_encoding", lambda encoding, *_: encoding or "latin-1")
     pipe, got = tmp_path / "pipe", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
-    write_page(pipe, "a page")
+    write_page(pipe, "a page: ●")
     reader.join()
-    assert got == ["a page"]
+    assert got == ["a page: ●".encode()]
     assert pipe.is_fifo()
 
 

@@ -364,8 +364,11 @@ def test_what_a_link_leads_to_outside_of_its_folder_is_not_copied(tmp_path, benc
     imported(benchmarks, only)
     for link in (benchmarks / "mine" / "notes.json", look / "acme.woff2"):
         link.symlink_to(tmp_path / "secret")
+    (benchmarks / "mine" / "loop.json").symlink_to("loop.json")
+    (look / "again").symlink_to(look)
     assert main(["talk", "mine", "--out", str(tmp_path / "talk"), "--look", str(look)]) == 0
-    assert not [*(tmp_path / "talk").rglob("notes.json"), *(tmp_path / "talk").rglob("*.woff2")]
+    names = ("notes.json", "*.woff2", "loop.json", "again")
+    assert not [path for name in names for path in (tmp_path / "talk").rglob(name)]
 
 
 def test_what_comes_next_can_be_pasted_where_the_talk_was_started(tmp_path, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -173,6 +174,19 @@ def test_a_cluster_that_does_not_answer_is_asked_again():
         wait_until(lambda: guard.checks >= 2, "a second check")
     assert guard.watch.take() == {"NO_ANSWER": "no answer within 5 s"}
     assert guard.cost()["looks"] == guard.checks
+
+
+def test_a_check_that_this_machine_cannot_make_is_made_again_and_a_later_one_ends_the_cell():
+    cluster = Cluster()
+    guard = guarded(cluster)
+    cluster.now = BlockingIOError(errno.EAGAIN, "no more processes")
+    guard.silent_for_seconds = 0
+    with pytest.raises(Halted), guard:
+        wait_until(lambda: guard.checks >= 2, "a second check")
+        guard.watch.also.append(lambda: Stop("stopped", "because"))
+        cluster.now = CLEAN
+        time.sleep(patient(10))
+    assert guard.watch.take() == {"NO_ANSWER": "it was not asked: no more processes"}
 
 
 def test_further_things_can_be_checked():

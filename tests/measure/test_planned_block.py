@@ -137,6 +137,17 @@ def test_nothing_runs_into_a_data_set_of_another_release(tmp_path, monkeypatch, 
     assert len(asked) == 1, "a dry run asks no cluster"
 
 
+def test_a_project_s_folder_may_have_a_name_that_snakemake_takes_for_something_else(tmp_path, monkeypatch):
+    project, given = tmp_path / "talk #2: ceph", []
+    (project / "config" / "sites").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(command, "run_snakemake", lambda _, settings, *__, **___: given.extend(settings) or 0)
+    plan = PlanFile("mine", "mine", "smoke", (), {"one": "0"}, (PlannedBlock("one", 1, "0" * 12),))
+    assert command._measure(plan, Progress(io.StringIO())) == (0, None)
+    (path,) = (setting.removeprefix("plan_file=") for setting in given)
+    assert (project / path).is_file() and "#" not in path
+
+
 def test_the_open_attempt_of_a_run_that_holds_the_clusters_lock_is_left_alone(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def cluster_lock(*_, data_set, **__):

@@ -24,6 +24,7 @@ from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Pool
 from replay.cluster.site_file import load_site
+from replay.ownership.ledger import Ledger
 from replay.ownership.write_budget import WriteBudget
 from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
@@ -455,6 +456,22 @@ def test_the_write_probe_leaves_making_pools_to_the_first_measurement(
     (item,) = findings.items
     assert item.level == "note"
     assert item.text == "not tried: the first measurement makes pool replay-ec, replay-journal"
+
+
+def test_the_write_probe_leaves_what_another_site_s_has_left_to_that_site(tmp_path: Path) -> None:
+    ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path)
+    ledger.intend("image", "theirs", "", "replay-x", site="other", data_set=write_probe.PROBE)
+    bench = SimpleNamespace(
+        site=SimpleNamespace(name="mine", secondary=None),
+        session=SimpleNamespace(cluster=None),  # nothing is asked of it
+        ledger=ledger,
+        say=print,
+        waiting=None,
+    )
+    findings = Findings()
+    with write_probe._removed(bench, findings):
+        pass
+    assert (findings.items, len(ledger.owned())) == ([], 1)
 
 
 CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)"

@@ -15,7 +15,7 @@ import pytest
 
 from replay.base import paths
 from replay.base.paths import ROOT, program_digest
-from replay.base.snakemake import end_of, run_snakemake
+from replay.base.snakemake import end_of, run_snakemake, setting
 from replay.design.design import PlannedBlock
 from support.datasets import append, append_raw, digests, measured
 from support.plans import plan_of
@@ -112,6 +112,13 @@ def test_a_typo_is_refused_before_anything_runs(config, said, snakemake):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("value", ["mine", "0815", "1e5", ["one", "other"]])
+def test_a_setting_is_taken_as_it_is_meant(value):
+    from snakemake.cli import parse_config  # noqa: PLC0415 - it takes a second, which other tests need not wait for
+
+    assert parse_config([setting("data", value)]) == {"data": value}
+
+
 def test_the_interpreter_may_be_in_a_folder_with_a_space(benchmarks, tmp_path):
     (tmp_path / "a folder").symlink_to(sys.prefix)
     python = tmp_path / "a folder" / "bin" / "python"

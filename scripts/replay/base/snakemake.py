@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -84,6 +85,14 @@ def run_snakemake(
     if interrupted:
         return INTERRUPTED
     return status if status >= 0 else _SIGNALLED - status
+
+
+def setting(key: str, value: str | Sequence[str]) -> str:
+    """Return a setting for `run_snakemake`: JSON between blanks, which Snakemake takes as it is.
+
+    It takes quotes off the ends, and then `0815` and `1e5` for numbers.
+    """
+    return f"{key}= {json.dumps(value)} "
 
 
 def end_of(status: int) -> str:

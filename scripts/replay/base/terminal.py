@@ -110,7 +110,8 @@ _BAR_WIDTH = 24
 class Screen:
     """Prints lines and draws the live view. Without a call of `follow` it only writes lines.
 
-    If the reader goes away, the work continues; output that nobody reads is dropped.
+    If the reader goes away, the work continues; output that nobody reads is dropped. So are lines for a file on a disk
+    that has become full.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -149,7 +150,7 @@ class Screen:
         try:
             stream.write(text)
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             self._stream = None
             drop_output(stream)
 

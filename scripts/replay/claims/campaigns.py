@@ -158,11 +158,15 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
     if not any(errors):
         return over
     effects = random_effects([math.log(campaign.estimate) for campaign in tested], errors, confidence_of(condition))
-    mean = Interval(*map(math.exp, effects.mean[:3]), effects.mean.standard_error)
-    over = replace(over, mean=mean, tau=effects.tau)
+    try:
+        ends = [math.exp(end) for end in (*effects.mean[:3], *(effects.prediction or ()))]
+    except OverflowError:
+        # They differ so much that no number holds what to expect.
+        return over
+    over = replace(over, mean=Interval(*ends[:3], effects.mean.standard_error), tau=effects.tau)
     if effects.prediction is None:
         return over
-    low, high = map(math.exp, effects.prediction)
+    low, high = ends[3:]
     inside, outside = condition.region.contains(low, high), condition.region.excludes(low, high)
     verdict = HELD if inside else REFUTED if outside else IN_THIS_CAMPAIGN
     return replace(over, prediction=(low, high), verdict=verdict)

@@ -251,7 +251,7 @@ def _upper_bounds(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _previous(path: Path) -> dict[str, Any]:
     """Return the entries of an earlier manifest. An unreadable one is ignored, because it can be derived again."""
     try:
-        entries = json.loads(path.read_text())["experiments"]
+        entries = json.loads(path.read_bytes())["experiments"]
         return {name: entry for name, entry in entries.items() if "provenance" in entry}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -109,12 +109,16 @@ def _examine_ratio(condition: Condition, table: Table) -> ConditionResult:
         estimate, freedom = statistics.welch_estimate(*([mean for _, mean in of_term.values()] for of_term in measured))
     else:
         estimate, freedom = statistics.mean_with_interval([*logs.values()], confidence_of(condition)), None
+    ratio = statistics.exponentiate(estimate)
+    if estimate.low is not None and not (ratio.low and ratio.high):
+        reason = "the runs differ so much that no number holds the ends of the interval"
+        return ConditionResult(condition, INCONCLUSIVE, reason, says, cells=cells, origins=origins)
     result = ConditionResult(
         condition,
         INCONCLUSIVE,
         "",
         says,
-        *statistics.exponentiate(estimate)[:3],
+        *ratio[:3],
         n=estimate.n,
         cells=cells,
         blocks={block: math.exp(value) for block, value in logs.items()},

@@ -279,13 +279,18 @@ def charts_of(experiment: Mapping[str, Any]) -> list[str]:
     """Return `<experiment>/<aggregate>` for each chart of an experiment.
 
     A metric over time has one chart for each level of the x factor, and its name ends in that level; see
-    docs/data-formats.md.
+    docs/data-formats.md. One with a series for each level of another factor has a chart for each level of the others.
     """
     factors, x_factor = experiment["factors"], experiment.get("x_factor")
     names: list[tuple[str, tuple[Any, ...]]] = []  # the start of each chart's name, and the level at its end, if any
+    swept: list[str] = []
     for metric in experiment["metrics"]:
         name = metric["name"]
-        if metric.get("series") and x_factor:
+        if rows := metric.get("rows"):
+            drawn = (None, rows, metric["x_factor"])
+            others = [factors[factor] for factor in (*experiment["workload_factors"], x_factor) if factor not in drawn]
+            swept += ["-".join(map(str, (name, *levels))) for levels in itertools.product(*others)]
+        elif metric.get("series") and x_factor:
             names += [(name, (level,)) for level in factors[x_factor]]
         else:
             names.append((name, ()))
@@ -296,4 +301,4 @@ def charts_of(experiment: Mapping[str, Any]) -> list[str]:
         f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
         for workload in workloads
         for name, level in names
-    ]
+    ] + [f"{experiment['name']}/{name}" for name in swept]

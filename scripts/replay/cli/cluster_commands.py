@@ -164,6 +164,7 @@ PREFLIGHT = Command(
     "replay.preflight.command:run",
     "Show what can and cannot be measured on a site, and what an administrator must do. Read-only, unless you "
     "ask for a write probe.",
+    kept="nothing was changed but by a write probe, and what that could not remove is in the ledger, for clean",
     level=_level_of_site,
 )
 

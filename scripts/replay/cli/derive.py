@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import re
 import sys
 import time
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from replay.base.errors import INTERRUPTED, EvidenceError, ReplayError
 from replay.base.paths import JUDGING, benchmarks_directory, deck_command, program_digest, replay_command, shown
 from replay.base.progress import Part, Progress
-from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake
+from replay.base.snakemake import cause_in, end_of, log_path, run_snakemake, setting
 from replay.base.terminal import waiting
 from replay.claims.descriptions import differences
 from replay.claims.load import load_book
@@ -105,8 +104,8 @@ def _derive(data_set: Path, names: Sequence[str], options: argparse.Namespace) -
                 progress.tell(line)
 
         progress.doing("starting Snakemake")
-        settings = [f"data={data_set.name}"]
-        settings += [f"experiment={json.dumps(intact)}"] if options.experiment or refused else []
+        settings = [setting("data", data_set.name)]
+        settings += [setting("experiment", intact)] if options.experiment or refused else []
         if intact:
             forced = ("--forceall",) if options.force or _is_outdated(data_set, intact) else ()
             status = run_snakemake(("--cores", "all", "--keep-going", *forced), settings, log, told)

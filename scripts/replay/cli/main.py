@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -43,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     It is 0 for success, 2 for wrong usage, 130 after an interruption, and otherwise that of the printed error.
     """
     remember_call(sys.argv[0])
+    for stream in (sys.stdout, sys.stderr):
+        # In a locale that lacks a sign of ours, or of a label, it is spelled out.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = whole_grammar()
     if "_ARGCOMPLETE" in os.environ:

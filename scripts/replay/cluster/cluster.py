@@ -136,7 +136,9 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program like `subprocess.run`; an exception of `while_running` kills it and goes on."""
     deadline = time.monotonic() + timeout_seconds
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # Names that others gave to images and objects may be any bytes.
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+    with subprocess.Popen(argv, **pipes) as process:
         try:
             while True:
                 try:

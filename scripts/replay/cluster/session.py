@@ -99,6 +99,9 @@ class MonitorSession:
             if "the connection ended" not in error.what:
                 raise
             answer = self.command({"prefix": "status"}, timeout_seconds=timeout_seconds)
+        # Before 15.2.5, the figures of the map of OSDs are one level deeper.
+        if "osdmap" in (osdmap := answer.get("osdmap", {})):
+            answer["osdmap"] = osdmap["osdmap"]
         self._last_status = (asked, answer)
         return answer
 

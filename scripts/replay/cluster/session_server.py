@@ -16,6 +16,7 @@ It ends as soon as stdin ends, even in the middle of a command, so that it never
 """
 
 import contextlib
+import errno
 import json
 import os
 import queue
@@ -98,7 +99,10 @@ def use_object(handle, command, timeout_seconds):
 
 def tell_of_images(handle, command, timeout_seconds):
     """Return what the mirror daemons say of a pool's images, or which of them have a journal."""
-    import rbd  # noqa: PLC0415 (a session that asks for no images needs no such module)
+    try:
+        import rbd  # noqa: PLC0415 (a session that asks for no images needs no such module)
+    except ImportError:
+        return {"status": errno.ENOTSUP, "output": "", "error": "this needs the package python3-rbd"}
 
     ends_at = time.monotonic() + timeout_seconds
     with opened(handle, command["pool"], timeout_seconds) as pool:

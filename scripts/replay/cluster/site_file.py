@@ -111,7 +111,10 @@ class _SiteReader:
                 where=where,
                 next_step="leave it out",
             )
-        address = urlsplit(raw["url"])
+        try:
+            address = urlsplit(raw["url"])
+        except ValueError:  # brackets that hold no IPv6 address
+            address = urlsplit("")
         if not address.hostname or "@" in address.netloc or address.query or address.fragment:
             raise ConfigurationError(
                 f"prometheus.url: {raw['url']!r} is not an address such as http://monitor.example.org:9095",
@@ -154,7 +157,14 @@ class _SiteReader:
         value: Any = self.document.data
         for key in keys:
             value = value[key]
-        path = self.document.path.parent / Path(value).expanduser()
+        try:
+            path = self.document.path.parent / Path(value).expanduser()
+        except RuntimeError as error:
+            raise ConfigurationError(
+                f"{'.'.join(keys)}: {value}: no home folder is known for the ~ in it",
+                where=self.document.where(*keys),
+                next_step="write the whole path",
+            ) from error
         if self.check_files and (why := why_unreadable(path)):
             raise ConfigurationError(
                 f"{'.'.join(keys)}: {path}: {why}",
@@ -195,7 +205,7 @@ def _time_window(document: Document) -> TimeWindow | None:
         return None
     try:
         zone = ZoneInfo(raw["timezone"])
-    except (ZoneInfoNotFoundError, ValueError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: `Europe` is a folder of zones
         raise ConfigurationError(
             f"time_window.timezone: there is no time zone {raw['timezone']!r}",
             where=document.where("time_window", "timezone"),

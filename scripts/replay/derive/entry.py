@@ -169,18 +169,21 @@ def _axis(design: CombinedDesign) -> dict[str, str]:
 
 
 def _trials(aggregate: Aggregate, design: CombinedDesign) -> dict[str, dict[str, Any]]:
-    """Return median, smallest value, largest value and n of each variant's trials. Keys end with the chart's unit."""
+    """Return median, smallest value, largest value and n of each variant's trials. Keys end with the chart's unit.
+
+    A trial of which only a lower bound is known lies above all others; a figure that it decides is left out.
+    """
     unit = "" if aggregate.unit in _UNITLESS else f"_{aggregate.unit}"
     names = [*design.labels]
-    return {
-        names[number]: {
-            f"median{unit}": rounded(values.median()),
-            f"min{unit}": rounded(values.min()),
-            f"max{unit}": rounded(values.max()),
+    summary = {}
+    for number, values in aggregate.points.groupby("variant")["y"]:
+        known = values.fillna(math.inf)
+        figures = {"median": known.median(), "min": known.min(), "max": known.max()}
+        summary[names[number]] = {
+            **{f"{name}{unit}": rounded(value) for name, value in figures.items() if math.isfinite(value)},
             "n": len(values),
         }
-        for number, values in aggregate.points.groupby("variant")["y"]
-    }
+    return summary
 
 
 def parameters(design: CombinedDesign, sidecars: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -86,7 +86,8 @@ def sync_directory(path: Path) -> None:
 
 def remove_tree(path: Path) -> None:
     """Remove a file, or a folder with everything in it. A missing path is not an error."""
-    if path.is_dir() and not path.is_symlink():
+    # A link is never followed: where it leads, this user may not even look.
+    if not path.is_symlink() and path.is_dir():
         for inner in path.iterdir():
             remove_tree(inner)
         path.rmdir()

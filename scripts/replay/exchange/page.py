@@ -40,7 +40,7 @@ def write_page(path: Path, text: str) -> None:
     """Write a page if it changes. Raises ConfigurationError if that is not possible."""
     try:
         if is_device(path):
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
         else:
             write_if_changed(path, text)
     except OSError as error:

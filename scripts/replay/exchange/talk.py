@@ -220,9 +220,18 @@ def _copy(source: Path, folder: Path, experiment: str) -> None:
 
 
 def _leading_out(root: Path) -> Callable[[str, Sequence[str]], set[str]]:
-    """Return what names the links of a folder that lead out of it: a copy would hold what is there, and publish it."""
-    real = root.resolve()
-    return lambda here, names: {name for name in names if not Path(here, name).resolve().is_relative_to(real)}
+    """Return what names the links of a folder that lead out of it, nowhere, or back to where they are.
+
+    A copy would hold what is there, and publish it, or would have no end.
+    """
+    real = os.path.realpath(root)
+
+    def leads_out(here: str, name: str) -> bool:
+        target = Path(os.path.realpath(Path(here, name)))
+        is_within = target.is_relative_to(real) and target.exists()
+        return not is_within or Path(os.path.realpath(here)).is_relative_to(target)
+
+    return lambda here, names: {name for name in names if leads_out(here, name)}
 
 
 def _put(path: Path, text: str) -> None:

@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from replay.base.errors import INTERRUPTED, ConfigurationError
-from replay.base.paths import ROOT, benchmarks_directory, replay_command, shown, working_directory
+from replay.base.paths import (
+    ROOT,
+    benchmarks_directory,
+    project_directory,
+    replay_command,
+    shown,
+    working_directory,
+)
 from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import answer_to, waiting
@@ -147,7 +154,8 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
     take_failure(path)
     status = run_snakemake(
         ("--cores", "1"),
-        [f"plan_file={path}"],
+        # From the project's folder, whose name may have what Snakemake takes for something else, such as ` #`.
+        [f"plan_file={path.relative_to(project_directory())}"],
         log,
         progress.tell,
         stopping=lambda: progress.doing(stopping),

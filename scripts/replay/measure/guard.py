@@ -116,9 +116,12 @@ class Guard:
             try:
                 stop = self.check()
                 answered = time.monotonic()
-            except CephCommandError as error:
+            except (CephCommandError, OSError) as error:
+                # OSError: this machine starts no other process, or opens no other file. The checks have to go on,
+                # because they renew the lock, and see the stop switch.
                 if time.monotonic() - answered >= self.silent_for_seconds:
-                    self.watch.note("NO_ANSWER", error.what)
+                    here = isinstance(error, OSError)
+                    self.watch.note("NO_ANSWER", f"it was not asked: {error.strerror}" if here else error.what)
             self.checks += 1
             self.check_seconds += time.monotonic() - began
             if stop is not None and not self._has_ended_cell:

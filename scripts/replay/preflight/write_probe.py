@@ -72,7 +72,9 @@ def _removed(bench: OpenSite, findings: Findings, whence: str = "") -> Iterator[
             site, session.cluster, session, bench.ledger, site.secondary, bench.say, waiting=bench.waiting
         )
         own = [
-            entry for entry in bench.ledger.owned() if entry.data_set == PROBE and entry.kind in ("image", "snapshot")
+            entry
+            for entry in bench.ledger.owned()
+            if (entry.data_set, entry.site) == (PROBE, site.name) and entry.kind in ("image", "snapshot")
         ]
         outcomes = [outcome for entry in reversed(own) if (outcome := remover.remove(entry)) is not None]
         left = [outcome for outcome in outcomes + remover.finish() if outcome.status == "left"]

@@ -120,16 +120,26 @@ def _metrics(arranged: Arranged) -> list[dict[str, Any]]:
         if row[0] in over_time
     ]
     swept = [row[:5] for row in _METRICS if row[0] in stated]
-    return metrics + [_by_two(row, along, rows) for along, rows in _pairs(arranged) for row in swept]
+    pairs = _pairs(arranged)
+    told = [rows for _, rows in pairs]
+    return metrics + [
+        _by_two(row, along, rows, again=rows in told[:place])
+        for place, (along, rows) in enumerate(pairs)
+        for row in swept
+    ]
 
 
-def _by_two(row: Sequence[str], along: str, rows: str) -> dict[str, Any]:
-    """Return a metric that is drawn along one factor, with a series for each level of another."""
+def _by_two(row: Sequence[str], along: str, rows: str, *, again: bool) -> dict[str, Any]:
+    """Return a metric that is drawn along one factor, with a series for each level of another.
+
+    `again`: another factor has the same series. Then the name says along which one it is drawn, since a level of both
+    may be the same number.
+    """
     column, name, title, unit, better = row
     (x_label, x_unit), (row_label, row_unit) = AXES[along], AXES[rows]
-    word = row_label.removeprefix("I/O ").lower()
+    words = row_label.removeprefix("I/O ").lower() + (f" along {x_label.lower()}" if again else "")
     return {
-        "metric": column, "name": f"{name}-by-{word.replace(' ', '-')}", "title": f"{title} by {word}", "unit": unit,
+        "metric": column, "name": f"{name}-by-{words.replace(' ', '-')}", "title": f"{title} by {words}", "unit": unit,
         "better": better, "x_factor": along, "x_label": x_label, "x_unit": x_unit,
         "rows": rows, "row_label": row_label, "row_unit": row_unit,
     }  # fmt: skip

@@ -221,7 +221,7 @@ def _stages_of_client(jobs: Sequence[_Job]) -> list[list[_Job] | str]:
         if group is not None and job.entry.get("groupid") != group:
             number = max(number, *numbers.values()) + ("new_group" not in job.options or "stonewall" in job.options)
         group = job.entry.get("groupid")
-        awaited = numbers.get(job.options.get("wait_for", ""))
+        awaited = numbers.get(job.options.get("wait_for"))
         numbers[job.name] = mine = number if awaited is None else awaited + 1
         numbers[job.index] = mine
     stages: list[list[_Job] | str] = []
@@ -261,10 +261,12 @@ def _places(stages: Sequence[list[_Job] | str]) -> list[str]:
     if len(stages) == 1:
         return [""]
     names = ["" if isinstance(stage, str) else stage[0].name for stage in stages]
-    return [
+    places = [
         name if names.count(name) == 1 else f"{name}-{names[: place + 1].count(name)}"
         for place, name in enumerate(names)
     ]
+    # The second of two jobs `a` would have the name of a job `a-2`.
+    return places if len({*places}) == len(places) else [f"{name}-{place}" for place, name in enumerate(names, 1)]
 
 
 def _count(jobs: Sequence[_Job], levels: Mapping[str, Level], release: tuple[int, int]) -> int | str:

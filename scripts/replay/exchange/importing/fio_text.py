@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.exchange.importing.fio_reports import LONGER, SAME, StatedWorkload, size_of, workload_of
-from replay.exchange.importing.runs import Found, TextView, bytes_of, commands, view_of, whole_number
+from replay.exchange.importing.runs import Found, TextView, bytes_of, commands, view_of, whole_number, whole_text
 from replay.tools.base import UNSTATED, number
 from replay.tools.fio_text import JobSection, sections
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
 _BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
+#: What fio prints below its version. A script may have said the version before, in a line of its own.
+_STARTING = re.compile(r"\bStarting \d+ (?:process|thread)")
 _STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
 _STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
 _PROCESS = re.compile(r": err= *\d+: pid=(\d+)", re.ASCII)
@@ -47,7 +49,8 @@ def knows(text: str) -> bool:
 
 def read(text: str) -> list[Found | str]:
     """Return the runs of a text: one for each workload of jobs that ran at once."""
-    view = view_of(text, _BANNER)
+    views = (view_of(text, anchor) for anchor in (_BANNER, _STARTING))
+    view = next((view for view in views if _KNOWN.search(view.text)), whole_text(text))
     return [run for group in _groups(view.text) for run in _of_group(view, *group)]
 
 

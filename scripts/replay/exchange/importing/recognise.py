@@ -62,7 +62,13 @@ def recognise(folder: int, path: str, content: bytes) -> tuple[list[FoundRun], l
         return [], [_unknown(text.text)]
     digest = sha256(content)
     runs, reasons = [], []
-    for output in (output for read in known.values() for output in read(text.text)):
+    outputs: list[Found | str] = []
+    for read in known.values():
+        try:
+            outputs += read(text.text)
+        except (OverflowError, RecursionError):
+            reasons.append("a number or a nesting in it is beyond what any tool prints")
+    for output in outputs:
         if isinstance(output, str):
             reasons.append(output)
             continue
