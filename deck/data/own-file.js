@@ -6,7 +6,7 @@
 const WRITTEN = /^charts\/[A-Za-z0-9][\w.-]*\.csv$/;
 const ADDRESS = /^slides\/[^/?#]+\/charts\/[^/?#]+\.csv$/;
 /** Attributes that name files of a chart, several of them with bars between. */
-const ATTRIBUTE = /(\sdata-chart-(?:src|more|absolute)=["'])([^"']*)/g;
+const ATTRIBUTE = /(\sdata-chart-(?:src|more|absolute)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 
 /** So many digits of a digest tell two versions of a file apart. */
 const SHORT = 8;
@@ -30,7 +30,7 @@ export function withOwnFiles(text, file) {
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   return text.replace(
     ATTRIBUTE,
-    (_, before, names) => before + names.replace(/(^|\|\s*)charts\//g, `$1${folder}charts/`),
+    (_, before, names) => before + names.replace(/(^["']?|\|\s*)charts\//g, `$1${folder}charts/`),
   );
 }
 

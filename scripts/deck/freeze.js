@@ -14,7 +14,7 @@ import { isOwnName } from "../../deck/data/own-file.js";
 import { scanBenchmarks, talkRoot } from "./data-sets.js";
 import { RECORD } from "./constants.js";
 import { lacking, readDataSet } from "./text/data-set-words.js";
-import { pinChapter } from "./text/pin.js";
+import { chartFilesIn, pinChapter } from "./text/pin.js";
 import { byTelling, tellingOf } from "./text/slide-words.js";
 import { NotThere, openTalk, requireDataSets } from "./text/talk.js";
 
@@ -184,11 +184,9 @@ export async function commitOf(root, sources) {
 
 /** The files that the charts of pinned slides name, each once, without those of the author's own. */
 function chartFiles(chapters) {
-  const named = [...chapters.values()].flatMap((text) =>
-    [...text.matchAll(/\bdata-chart-(?:src|more)="([^"]*)"/g)]
-      .flatMap(([, names]) => names.split("|"))
-      .map((src) => src.trim().replace(/^\.\//, ""))
-      .filter((src) => !isOwnName(src)),
-  );
+  const named = [...chapters.values()]
+    .flatMap(chartFilesIn)
+    .map((src) => src.replace(/^\.\//, ""))
+    .filter((src) => !isOwnName(src));
   return [...new Set(named)];
 }

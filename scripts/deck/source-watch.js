@@ -34,11 +34,14 @@ export function watchSources({ places, onChange, onUnwatched = () => {} }) {
   function watchAll() {
     for (const { folder, only } of places.filter((name) => existsSync(name)).flatMap(watchedFolders)) {
       const key = `${folder}\0${only}`;
-      if (!watchers.has(key)) addWatcher(key, folder, only);
+      const identity = identityOf(folder);
+      // Another folder has taken its place; the watch would stay with the old one.
+      if (watchers.has(key) && watchers.get(key).identity !== identity) forget(key);
+      if (!watchers.has(key)) addWatcher(key, folder, only, identity);
     }
   }
 
-  function addWatcher(key, folder, only) {
+  function addWatcher(key, folder, only, identity) {
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         if (only === null || name === only) soon(name);
@@ -46,7 +49,7 @@ export function watchSources({ places, onChange, onUnwatched = () => {} }) {
         if (!existsSync(folder)) forget(key);
       });
       watcher.on("error", () => forget(key));
-      watchers.set(key, watcher);
+      watchers.set(key, { watcher, identity });
     } catch (error) {
       // The folder disappeared, or the system has no watches left; it is tried again after the next change.
       if (error.code === "ENOENT" || isTold) return;
@@ -56,7 +59,7 @@ export function watchSources({ places, onChange, onUnwatched = () => {} }) {
   }
 
   function forget(key) {
-    watchers.get(key)?.close();
+    watchers.get(key)?.watcher.close();
     watchers.delete(key);
   }
 
@@ -67,6 +70,12 @@ export function watchSources({ places, onChange, onUnwatched = () => {} }) {
       for (const key of [...watchers.keys()]) forget(key);
     },
   };
+}
+
+/** Tells a folder from another of its name; a number that became free may be given again. */
+function identityOf(folder) {
+  const { ino, birthtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+  return `${ino} ${birthtimeMs}`;
 }
 
 /** What has to be watched for a place. An editor that renames a new file into place would end a watch on the file. */

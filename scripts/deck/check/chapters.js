@@ -16,8 +16,9 @@ import { READER_SEPARATORS, SEPARATORS } from "../talk-page.js";
  *   as `normalText` gives it; timings and cutMinutes: by cut, what the slide states for one; chapter: the name of the
  *   chapter that begins with it; dataSet: the one that it names instead of the talk's own; compares: the data sets that its
  *   charts set beside each other; front: a section of the reader's page, and no slide
- * @typedef {{file: string, line: number, message: string, fix?: {from: number, to: number, text: string}}} Problem
- *   fix: what to write instead of a part of the file
+ * @typedef {{file: string, line: number, message: string,
+ *            fix?: {from: number, to: number, was: string, text: string}}} Problem
+ *   fix: what to write instead of a part of the file, and what stood there
  */
 
 /** A chapter's slides, parted as reveal's Markdown plugin parts them. Pure. @returns {Slide[]} */
@@ -29,7 +30,8 @@ export function slidesOf(text, { file, front = false }) {
   const add = (from, to) => {
     const raw = text.slice(from, to);
     const blank = /^\s*/.exec(raw)[0].length;
-    const [, attributes = ""] = /<!--\s*\.slide:([\s\S]*?)-->/.exec(raw) ?? [];
+    // reveal reads one line of such a comment.
+    const [, attributes = ""] = /<!--\s*\.slide:\s*(\S.*?)(?:-->|$)/m.exec(raw) ?? [];
     const attribute = (name) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1] ?? null;
     slides.push({
       file,

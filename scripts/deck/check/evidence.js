@@ -94,7 +94,8 @@ export async function readEvidence(root, file) {
       );
     return list.map((entry) => {
       const kinds = [...KINDS, UNREAD].filter((kind) => kind in entry);
-      if (kinds.length === 1) return { ...entry, slide, kind: kinds[0], words: entry[kinds[0]] };
+      const words = entry[kinds[0]];
+      if (kinds.length === 1 && typeof words === "string") return { ...entry, slide, kind: kinds[0], words };
       throw new Error(`${file}: slide ${slide}, ${entry.id}: say as one of ${KINDS.join(", ")} what it is`);
     });
   });

@@ -20,6 +20,8 @@ export async function fixProblems(root, problems) {
     const text = await readFile(place, "utf8");
     // Places are those of LF line ends; such a file has its own problem, to be mended first.
     if (text.includes("\r")) continue;
+    // Somebody has saved the file since it was checked.
+    if (fixes.some(({ from, to, was }) => text.slice(from, to) !== was)) continue;
     await writeFile(place, applyEdits(text, fixes));
     rewritten.push({ file, count: fixes.length });
   }

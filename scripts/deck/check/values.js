@@ -67,6 +67,7 @@ export function staleLiterals({ slides, shipped, words, altered }) {
       const fix = {
         from: slide.start + element.innerStart,
         to: slide.start + element.innerEnd,
+        was: slide.text.slice(element.innerStart, element.innerEnd),
         text: escapeText(right),
       };
       return [{ ...problemIn(slide, message, element.start), ...(trusted && { fix }) }];

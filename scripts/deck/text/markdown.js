@@ -100,7 +100,10 @@ class Scan {
 
   #inline(tokens) {
     for (const { type, raw, text, tokens: inner } of tokens) {
-      if (type === "br") continue;
+      if (type === "br") {
+        this.#newline(PROSE);
+        continue;
+      }
       if (["text", "html"].includes(type)) this.#fill(raw, PROSE);
       else {
         const { start, end } = this.#place(raw) ?? { start: this.#at, end: this.#at };
@@ -141,28 +144,43 @@ class Scan {
   /** Marks the characters of a token, from where the last one ended. */
   #fill(raw, kind) {
     raw.split("\n").forEach((line, number) => {
-      if (number > 0) {
-        // Two lines are two words, whatever stands at the beginning of the second one.
-        const newline = this.#text.indexOf("\n", this.#at);
-        if (newline >= 0) this.marks[newline] = kind;
-      }
-      const wanted = number > 0 ? line.trimStart() : line;
-      if (wanted === "") return;
-      const { at, end } = this.#find(wanted, this.#at);
-      this.marks.fill(kind, at, end);
+      if (number > 0) this.#newline(kind);
+      const words = line.trimStart();
+      // Those of a block's first words have been read; in a list, marked has blanks instead of a tab.
+      const blanks = number > 0 ? "" : line.slice(0, line.length - words.length);
+      if (words === "") return this.#blanks(blanks, kind);
+      const { at, end } = this.#find(words, this.#at);
+      const from = at - blanks.length;
+      const isWhole = from >= this.#at && this.#text.startsWith(blanks, from);
+      this.marks.fill(kind, isWhole ? from : at, end);
       // What is longer than its token has escaped bars.
-      if (end - at > wanted.length)
+      if (end - at > words.length)
         for (let bar = at; bar < end; bar += 1) if (this.#text[bar] === "\\") this.marks[bar] = MARK;
       this.#at = end;
     });
   }
 
+  /** Two lines are two words, whatever stands at the beginning of the second one. */
+  #newline(kind) {
+    const newline = this.#text.indexOf("\n", this.#at);
+    if (newline >= 0) this.marks[newline] = kind;
+  }
+
+  /** Marks blanks, if they stand here. */
+  #blanks(blanks, kind) {
+    if (!this.#text.startsWith(blanks, this.#at)) return;
+    const end = this.#at + blanks.length;
+    this.marks.fill(kind, this.#at, end);
+    this.#at = end;
+  }
+
   #find(line, from) {
     // In a cell of a table, a bar is escaped, and its token is not.
-    for (const wanted of [line, line.replaceAll("|", "\\|")]) {
-      const at = this.#text.indexOf(wanted, from);
-      if (at >= 0) return { at, end: at + wanted.length };
-    }
+    const [first] = [line, line.replaceAll("|", "\\|")]
+      .map((wanted) => ({ at: this.#text.indexOf(wanted, from), length: wanted.length }))
+      .filter(({ at }) => at >= 0)
+      .sort((one, other) => one.at - other.at);
+    if (first) return { at: first.at, end: first.at + first.length };
     throw new Error(`marked read “${line}”, which is not in the text`);
   }
 }

@@ -6,7 +6,7 @@ import { applyEdits, escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";
 
-const FILES = /(\sdata-chart-(?:src|more)\s*=\s*)("[^"]*"|'[^']*')/gi;
+const FILES = /(\sdata-chart-(?:src|more)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 
 /**
  * A chapter's text, pinned.
@@ -35,6 +35,8 @@ function pinSlide(slide, { data: { name }, words }) {
     })),
     ...[...elementsWith(slide, "data-when")]
       .filter((element) => !chosen(element, words))
+      // A comment that was left would decorate what is before it.
+      .flatMap((element) => [element, ...element.decorations])
       .map(({ start, end }) => ({ from: start, to: end, text: "" })),
     ...chartEdits(slide, name),
   ]);
@@ -62,13 +64,23 @@ export function chartEdits(slide, name) {
 function pinChart(tag, { "data-chart-src": own }, name) {
   const isOwn = (src) => partsOf(src)?.dataSet === partsOf(own)?.dataSet;
   const pinned = (src) => (isOwn(src) ? withDataSet(src, name) : src);
-  return tag.replace(FILES, (_, before, quoted) => {
-    const files = quoted
-      .slice(1, -1)
-      .split("|")
-      .map((src) => pinned(src.trim()));
-    return before + quoted[0] + files.join(" | ") + quoted[0];
+  return tag.replace(FILES, (_, before, written) => {
+    const quote = written.startsWith("'") ? "'" : '"';
+    return before + quote + namesIn(written).map(pinned).join(" | ") + quote;
   });
+}
+
+/** The names in an attribute as it is written. */
+function namesIn(written) {
+  return written
+    .replace(/^["']|["']$/g, "")
+    .split("|")
+    .map((name) => name.trim());
+}
+
+/** The files that the charts of a text name. */
+export function chartFilesIn(text) {
+  return [...text.matchAll(FILES)].flatMap(([, , written]) => namesIn(written));
 }
 
 /** A slide no longer names a data set that it is not told with. */

@@ -17,11 +17,13 @@ import { CODE, MARK, scanMarkdown } from "./markdown.js";
  * @property {number} innerStart   where its content begins
  * @property {number} innerEnd     where its content ends
  * @property {number} end          where it ends, closing tag included
+ * @property {{start: number, end: number}[]} decorations   the comments that decorate it, in it or after it
  *
  * @typedef {{text: string, at: number, code: boolean, parent: Element}} Text
  *   entities decoded, Markdown's marks left out; code: within backticks or a fence
  */
 
+const PLACES = ["start", "innerStart", "innerEnd", "end"];
 const DECORATION = /\.(element|slide):\s*(\S.*)$/m;
 // `<` and `&` in code are text, but the parser does not know code, so these replace them.
 const STAND_INS = { "<": "\uE000", "&": "\uE001" };
@@ -39,7 +41,7 @@ export function parseTree(text, base = 0) {
       builder.open(name, attributes, parser.startIndex, parser.endIndex + 1, true),
     onclosetag: (name, implied) => builder.closeTag(name, parser.startIndex, parser.endIndex + 1, implied),
     ontext: (data) => builder.words(data, parser.startIndex, parser.endIndex + 1),
-    oncomment: (data) => builder.comment(data, parser.startIndex),
+    oncomment: (data) => builder.comment(data, parser.startIndex, parser.endIndex + 1),
   });
   parser.end(builder.readable);
   return builder.finish(base);
@@ -109,12 +111,13 @@ class Builder {
     }
   }
 
-  comment(data, start) {
+  comment(data, start, end) {
     this.#flush(start);
     const [, kind, list] = DECORATION.exec(data) ?? [];
     if (list === undefined) return;
     const decorated = kind === "slide" ? this.#root : this.#decorated(start);
     for (const [, name, value] of list.matchAll(/([^"=\s]+)="([^"]*)"/g)) decorated.attributes[name] = value;
+    if (kind === "element") decorated.decorations.push({ start, end });
   }
 
   finish(base) {
@@ -122,7 +125,9 @@ class Builder {
     this.#close(this.#root, this.#text.length, this.#text.length);
     for (const node of everything(this.#root)) {
       if ("at" in node) node.at += base;
-      else for (const key of ["start", "innerStart", "innerEnd", "end"]) node[key] += base;
+      else
+        for (const place of [node, ...node.decorations])
+          for (const key of PLACES) if (key in place) place[key] += base;
     }
     return this.#root;
   }
@@ -167,7 +172,8 @@ class Builder {
 
 function element(name, attributes, start, innerStart, parent) {
   const ends = { innerEnd: innerStart, end: innerStart };
-  return { name, attributes: { ...attributes }, start, innerStart, ...ends, parent, children: [] };
+  const within = { parent, children: [], decorations: [] };
+  return { name, attributes: { ...attributes }, start, innerStart, ...ends, ...within };
 }
 
 /** Whether a child is an element rather than text. */

@@ -153,6 +153,17 @@ test("--fix rewrites stale literals, and nothing else", async () => {
   assert.deepEqual(await fixProblems(talk.root, after), []);
 });
 
+test("--fix leaves a file alone that was saved since it was checked", async () => {
+  await talk.saveData({ claims: claimsWith({ small: {} }) });
+  const chapter = slideWith('It is <data value="small.ratio">15.6×</data>.');
+  await talk.save("slides/talk/a.md", chapter);
+  const { problems } = await talk.check();
+  const saved = chapter.replace("It is", "And so it is");
+  await talk.save("slides/talk/a.md", saved);
+  assert.deepEqual(await fixProblems(talk.root, problems), []);
+  assert.equal(await readFile(path.join(talk.root, "slides/talk/a.md"), "utf8"), saved);
+});
+
 test("an altered file of the shipped data is a problem, and --fix spreads nothing of it", async () => {
   const written = JSON.stringify(claimsWith({ small: {} }));
   const manifest = JSON.stringify(MANIFEST);

@@ -198,7 +198,9 @@ test("an entry of another kind is refused by name, and so is evidence that the d
   await acceptAll(chapter);
   await write("unread: You see it.", "guess: You see it.");
   await assert.rejects(talk.problemsOf(chapter), /slide one, [0-9a-f]{8}: say as one of measured, source/);
-  await write("guess: You see it.", "measured: You see it.\n    rests_on:\n      smal:");
+  await write("guess: You see it.", "judgement:\n    scope: here");
+  await assert.rejects(talk.problemsOf(chapter), /slide one, [0-9a-f]{8}: say as one of measured, source/);
+  await write("judgement:\n    scope: here", "measured: You see it.\n    rests_on:\n      smal:");
   await assert.rejects((await talk.check()).accept(["one"]), /rests on smal, which the data do not have/);
 });
 

@@ -119,6 +119,15 @@ test("a block whose comment names a verdict is removed with its markup", () => {
   const when = (verdicts) => `<!-- .element: data-when="small ${verdicts}" -->`;
   const text = `## Here ${when("held")}\n\n## Gone ${when("refuted")}\n\n- a\n- b ${when("refuted")}\n- c\n`;
   assert.equal(pinned(text), `## Here ${when("held")}\n\n- a\n\n- c\n`);
+  // A comment that stays would decorate the title.
+  assert.equal(pinned(`## Here\n\n- a\n\n${when("refuted")}\n\nLast.\n`), "## Here\n\nLast.\n");
+});
+
+test("a chart is pinned however its attributes are quoted", () => {
+  const src = (name) => `benchmarks/${name}/x/aggregate/a-b.csv`;
+  const chart = (written) => `<canvas data-chart=line data-chart-src=${written}></canvas>`;
+  assert.equal(pinned(chart(`'${src("reference")}'`)), chart(`'${src("mine")}'`));
+  assert.equal(pinned(chart(src("reference"))), chart(`"${src("mine")}"`));
 });
 
 test("a slide that compares data sets keeps its files, whose names are written on it", () => {
@@ -184,7 +193,7 @@ test("the site gets the data sets that a slide compares, as far as they are here
   const chart = (name) => CHART.replace("reference", name);
   await talk.save(
     "slides/talk/a.md",
-    `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src="${chart("old")}" data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
+    `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src='${chart("old")}' data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
   );
   for (const name of ["old", "mine", "not-shown"]) await talk.saveData({}, name);
   const dataSets = async (name) =>

@@ -34,6 +34,10 @@ test("a slide names a file by its place in the talk's folder, and gets its addre
     withOwnFiles(text, "slides/talk/a.md"),
     '<canvas data-chart="line" data-chart-src="slides/talk/charts/waits.csv" data-chart-more="slides/talk/charts/a.csv | benchmarks/x/answer.csv"></canvas> charts/b.csv',
   );
+  assert.equal(
+    withOwnFiles("<canvas data-chart-src=charts/a.csv data-chart-more = 'charts/b.csv'>", "slides/talk/a.md"),
+    "<canvas data-chart-src=slides/talk/charts/a.csv data-chart-more = 'slides/talk/charts/b.csv'>",
+  );
   const rendered = await renderChapters(new Map([["slides/talk/a.md", slideWith(chart())]]));
   assert.match(rendered.get("slides/talk/a.html"), /data-chart-src="slides\/talk\/charts\/waits\.csv"/);
 });

@@ -290,6 +290,18 @@ test("a file in a folder that is new is noticed", async () => {
   assert.equal(changes, 2);
 });
 
+test("a folder whose place another one takes is watched", async () => {
+  const deck = path.join(folder, "deck");
+  await mkdir(path.join(folder, "new"));
+  // At once, so that nobody sees the place without a folder.
+  fs.renameSync(deck, path.join(folder, "old"));
+  fs.renameSync(path.join(folder, "new"), deck);
+  assert.equal(await told(), 1);
+  await writeFile(path.join(deck, "a.js"), "a");
+  for (const end = Date.now() + patient(10_000); changes === 1 && Date.now() < end;) await sleep(10);
+  assert.equal(changes, 2);
+});
+
 test("a shortage of watches is told once, and ends nothing", (t) => {
   watch.close();
   t.mock.method(fs, "watch", () => {

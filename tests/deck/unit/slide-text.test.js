@@ -71,6 +71,31 @@ See [the docs](https://example.org/15) and <https://example.org/16>, 2 * 3, snak
   ]);
 });
 
+test("blocks may be indented, by blanks or in a list by a tab", () => {
+  const html = "<div>c</div>";
+  assert.deepEqual(prose(only(`x\n\n  a **b**\n\n  ${html}\n\n   **d**\n`)), ["x", "a b", "c", "d"]);
+  assert.deepEqual(prose(only(`- a\n\n\tb\n\n\t${html}\n`)), ["a", "b", "c"]);
+  const list = only('- a\n\t<!-- .element: class="fragment" -->\n- b\n  ```\n  \tc\n  ```\n');
+  assert.deepEqual(
+    named(list.body, "li").map(({ attributes }) => attributes),
+    [{ class: "fragment" }, {}],
+  );
+  const code = list.segments.filter((segment) => segment.code && segment.text.trim());
+  assert.deepEqual(
+    code.map(({ text }) => text.trim()),
+    ["c"],
+  );
+});
+
+test("a line that is broken by blanks or a backslash ends a word", () => {
+  assert.deepEqual(prose(only("One  \ntwo\\\nthree")), ["One two three"]);
+});
+
+test("a slide's comment says what stands on one line of it, as in reveal", () => {
+  const { id, timing } = only('<!-- .slide: id="one"\n  data-timing="30" -->\n# One');
+  assert.deepEqual([id, timing], ["one", null]);
+});
+
 test("a number at the beginning of a line of a paragraph is text, not a list", () => {
   assert.deepEqual(prose(only("We measured in\n2026. Then\n1. item")), ["We measured in 2026. Then", "item"]);
   assert.deepEqual(prose(only("<div>\n15. in HTML\n</div>")), ["15. in HTML"]);
