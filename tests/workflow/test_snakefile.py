@@ -114,11 +114,12 @@ def test_a_typo_is_refused_before_anything_runs(config, said, snakemake):
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["mine", "0815", "1e5", ["one", "other"]])
 def test_a_setting_is_taken_as_it_is_meant(value):
-    from snakemake.cli import parse_config  # noqa: PLC0415 - it takes a second, which other tests need not wait for
+    from snakemake.cli import parse_config  # it takes a second, which other tests need not wait for
 
     assert parse_config([setting("data", value)]) == {"data": value}
 
 
+@pytest.mark.slow
 def test_the_interpreter_may_be_in_a_folder_with_a_space(benchmarks, tmp_path):
     (tmp_path / "a folder").symlink_to(sys.prefix)
     python = tmp_path / "a folder" / "bin" / "python"

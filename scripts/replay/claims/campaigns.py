@@ -161,6 +161,8 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
     try:
         ends = [math.exp(end) for end in (*effects.mean[:3], *(effects.prediction or ()))]
     except OverflowError:
+        ends = [0.0]
+    if not all(ends):
         # They differ so much that no number holds what to expect.
         return over
     over = replace(over, mean=Interval(*ends[:3], effects.mean.standard_error), tau=effects.tau)

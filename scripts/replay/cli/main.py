@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     remember_call(sys.argv[0])
     for stream in (sys.stdout, sys.stderr):
         # In a locale that lacks a sign of ours, or of a label, it is spelled out.
-        if isinstance(stream, io.TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = whole_grammar()

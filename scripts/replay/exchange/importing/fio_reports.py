@@ -19,7 +19,7 @@ _REPORT = re.compile(r'\{\s*"fio version"')
 _PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
 #: Half of a character: what some programs write for bytes that are no text. Nothing could be written with it.
 _HALF = re.compile(
-    r"\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"(?<!\\)(?:\\\\)*\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u)[dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _SPACE = re.compile(r"[ \t\n\r]*")
