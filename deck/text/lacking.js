@@ -5,6 +5,7 @@ import { seriesNames } from "chartjs-plugin-csv";
 import { waysOf } from "../data/answer.js";
 import { wantedClaims } from "../data/claim-charts.js";
 import { partsOf } from "../data/data-set.js";
+import { chartEntry } from "../data/provenance.js";
 import { canvasesOf } from "./canvases.js";
 import { verdictOf } from "./verdict-text.js";
 
@@ -36,14 +37,17 @@ export function lacksData(slide, data) {
  * Whether a data set holds anything that a chart is to draw. Pure.
  * @param {string} src   address of the chart's file
  * @param {DOMStringMap} dataset   of its canvas
- * @param {{answer: object|null, claims: object|null}} documents   of the chart's data set, null if they could not be read
+ * @param {{answer: object|null, claims: object|null, manifest: object|null}} documents   of the chart's data set, null if
+ *   they could not be read
  * @returns {boolean} true as well for a file that only a chart can read
  */
-export function holdsAnything(src, dataset, { answer, claims }) {
+export function holdsAnything(src, dataset, { answer, claims, manifest }) {
   const file = partsOf(src)?.document;
   if (file === "answer.csv" && answer !== null) return hasWay(dataset, answer);
   if (file === "claims.json" && claims !== null) return holdsClaim(wantedClaims(dataset), claims);
-  return true;
+  const names = seriesNames(dataset.chartSeries);
+  const series = chartEntry(src, manifest)?.series;
+  return names === null || !series || names.some((name) => series.includes(name));
 }
 
 /** Whether a verdict, or the reason for none, was found for one of the claims. */

@@ -53,8 +53,19 @@ test("a chart of claims needs one that was measured, whatever its verdict", () =
   assert.equal(holdsClaim([{ id: "a" }], {}), false);
 });
 
+test("a chart of some series needs one of them", () => {
+  const charts = { "iops-write": { series: ["Stretch cluster"] } };
+  const manifest = { experiments: { price: { charts } } };
+  const of = (chartSeries, chart = "iops-write") =>
+    holdsAnything(`benchmarks/mine/price/aggregate/${chart}.csv`, { chartSeries }, { manifest });
+  assert.equal(of("Journal mirrored | Stretch cluster"), true);
+  assert.equal(of("Journal mirrored"), false);
+  assert.equal(of(undefined), true);
+  assert.equal(of("Journal mirrored", "iops-read"), true, "the manifest does not know it");
+});
+
 test("what only a chart can read is left to it", () => {
-  const none = { answer: null, claims: null };
+  const none = { answer: null, claims: null, manifest: null };
   assert.equal(holdsAnything("benchmarks/mine/layers/aggregate/iops.csv", {}, none), true);
   assert.equal(holdsAnything(ANSWER, {}, none), true);
   assert.equal(holdsAnything("slides/rpo/charts/own.csv", {}, none), true);
