@@ -91,8 +91,11 @@ export function formatValue(value, unit = null, { prefix = "si" } = {}) {
 export function short(value, unit = null, format = {}) {
   return formatValue(value, unit, format).replace(/^-?\d+(\.\d+)?(?=(.*))/, (digits, _, rest) => {
     const number = Number(digits);
-    if (Math.abs(number) >= 10) return String(Math.round(number));
-    const text = number.toPrecision(2);
+    // Rounded once: 4.248 is 4.25 in three digits, and 4.2 in two.
+    const base = /^\s?[KMGTP]i/.test(rest) ? 1024 : 10;
+    const exact = value && value * base ** Math.round(Math.log(number / value) / Math.log(base));
+    if (Math.abs(number) >= 10) return String(Math.round(exact));
+    const text = exact.toPrecision(2);
     // What is rounded keeps its zero: 2.0×, 1.0k ops/s.
     return unit === "ratio" || /^\s?[kKMGTP]/.test(rest) ? text : String(Number(text));
   });

@@ -267,6 +267,16 @@ test("several files are columns of one, or series of one, at the places that are
 
 test("read from afar, a figure has two digits, and a rounded one keeps its zero", () => {
   const of = (...args) => short(...args);
+  assert.deepEqual(
+    [
+      of(4.24838, "ratio"),
+      of(12.4999, "seconds"),
+      of(0.0042499, "seconds"),
+      of(1249.6, "operations_per_second"),
+    ],
+    ["4.2×", "12 s", "4.2 ms", "1.2k ops/s"],
+    "rounded once",
+  );
   assert.equal(of(60.69, "seconds"), "61 s");
   assert.equal(of(4.843, "seconds"), "4.8 s");
   assert.equal(of(2.04, "ratio"), "2.0×");
