@@ -12,6 +12,7 @@ import { answerAddress, parseAnswer } from "./answer.js";
 import { claimsAddress, own } from "./claims.js";
 import {
   chooseDataSet,
+  fileOf,
   isDataSetName,
   manifestAddress,
   partsOf,
@@ -199,7 +200,7 @@ export class DataOnShow {
   /** Whether the server lists a file; null if it lists none at all. */
   has(address) {
     if (this.#files === null) return null;
-    const [, name, ...rest] = address.replace(/^\.\//, "").split(/[?#]/, 1)[0].split("/");
-    return own(this.#files, name)?.includes(rest.join("/")) ?? false;
+    const [name, path] = fileOf(address) ?? [];
+    return own(this.#files, name)?.includes(path) ?? false;
   }
 }

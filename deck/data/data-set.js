@@ -35,6 +35,15 @@ export function withDataSet(src, name) {
   return src.replace(SOURCE, (_, before, old, rest, tail) => `${before}${name}${rest}${tail}`);
 }
 
+/**
+ * Which file of which data set an address names.
+ * @returns {[string, string]|null} the data set's name, and the path in it; null if it is no such address
+ */
+export function fileOf(src) {
+  const match = SOURCE.exec(src);
+  return match && [match[2], match[3].slice(1)];
+}
+
 /** What a data set says as a whole, and charts can draw. */
 const DOCUMENTS = ["answer.csv", "claims.json"];
 

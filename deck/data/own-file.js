@@ -5,8 +5,8 @@
 
 const WRITTEN = /^charts\/[A-Za-z0-9][\w.-]*\.csv$/;
 const ADDRESS = /^slides\/[^/?#]+\/charts\/[^/?#]+\.csv$/;
-/** Attributes that name files of a chart, several of them with bars between. */
-const ATTRIBUTE = /(\sdata-chart-(?:src|more|absolute)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+/** Attributes that name files of a chart, several of them with bars between: what is before a value, and the value. */
+export const CHART_FILES = /(\sdata-chart-(?:src|more|absolute)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 
 /** So many digits of a digest tell two versions of a file apart. */
 const SHORT = 8;
@@ -29,7 +29,7 @@ export function isOwnFile(src) {
 export function withOwnFiles(text, file) {
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   return text.replace(
-    ATTRIBUTE,
+    CHART_FILES,
     (_, before, names) => before + names.replace(/(^["']?|\|\s*)charts\//g, `$1${folder}charts/`),
   );
 }

@@ -22,7 +22,7 @@ function scale(value, base, prefixes) {
     scaled /= base;
     step += 1;
   }
-  return { number: round(scaled), prefix: prefixes[step] };
+  return { scaled, prefix: prefixes[step] };
 }
 
 /** A ratio keeps its zeros, which show how exactly it is known: 2.00, 15.6, 1230. */
@@ -37,24 +37,42 @@ function plain(value) {
 
 /** Binary size without a unit, for axes: 512, 4K, 1.5M, 4M. */
 export function formatSize(bytes) {
-  const { number, prefix } = scale(bytes, 1024, BINARY);
-  return `${number}${prefix}`;
+  const { scaled, prefix } = scale(bytes, 1024, BINARY);
+  return `${round(scaled)}${prefix}`;
 }
 
-/** `of`: the value whose unit is used. */
-function formatSeconds(value, of = value) {
+/** A time in the unit of `of`, and that unit. */
+function inTime(value, of = value) {
   const size = Math.abs(of);
-  if (size === 0 || value === 0) return "0 s";
-  if (round(size * 1e6) < 1) return `${round(value * 1e9)} ns`;
-  if (round(size * 1e3) < 1) return `${round(value * 1e6)} µs`;
-  if (round(size) < 1) return `${round(value * 1e3)} ms`;
-  return `${round(value)} s`;
+  if (size === 0 || value === 0) return [0, " s"];
+  if (round(size * 1e6) < 1) return [value * 1e9, " ns"];
+  if (round(size * 1e3) < 1) return [value * 1e6, " µs"];
+  if (round(size) < 1) return [value * 1e3, " ms"];
+  return [value, " s"];
 }
 
-function formatRate(value, prefix) {
-  const iec = prefix === "iec";
-  const scaled = scale(value, iec ? 1024 : 1000, iec ? BINARY : SI);
-  return `${scaled.number} ${scaled.prefix}${iec && scaled.prefix ? "i" : ""}B/s`;
+/** What is written of a value, not yet rounded, and its unit with the blank before it. */
+function inUnit(value, unit, prefix) {
+  const isBinary = unit === "bytes" || prefix === "iec";
+  switch (unit) {
+    case "bytes":
+    case "bytes_per_second": {
+      const { scaled, prefix: letter } = scale(value, isBinary ? 1024 : 1000, isBinary ? BINARY : SI);
+      return [scaled, ` ${letter}${isBinary && letter ? "i" : ""}B${unit === "bytes" ? "" : "/s"}`];
+    }
+    case "operations_per_second": {
+      const { scaled, prefix: letter } = scale(value, 1000, SI);
+      return [scaled, `${letter} ops/s`];
+    }
+    case "seconds":
+      return inTime(value);
+    case "ratio":
+      return [value, "×"];
+    case "fraction":
+      return [value * 100, " %"];
+    default:
+      return [value, ""];
+  }
 }
 
 /**
@@ -64,41 +82,22 @@ function formatRate(value, prefix) {
 export function formatValue(value, unit = null, { prefix = "si" } = {}) {
   if (value === null || value === undefined) return "–";
   if (!Number.isFinite(value)) return String(value);
-  switch (unit) {
-    case "bytes": {
-      const scaled = scale(value, 1024, BINARY);
-      return `${scaled.number} ${scaled.prefix}${scaled.prefix ? "i" : ""}B`;
-    }
-    case "bytes_per_second":
-      return formatRate(value, prefix);
-    case "operations_per_second":
-      return `${tick(value, unit)} ops/s`;
-    case "seconds":
-      return formatSeconds(value);
-    case "ratio":
-      return `${threeDigits(value)}×`;
-    case "fraction":
-      return `${round(value * 100)} %`;
-    default:
-      return plain(value);
-  }
+  const [number, after] = inUnit(value, unit, prefix);
+  if (unit === "ratio") return `${threeDigits(number)}${after}`;
+  return `${after ? round(number) : plain(number)}${after}`;
 }
 
 /**
  * A value in as many digits as are read from afar: 61 s, 4.8 s, 152 ms, 2.0×, 16×.
  * @param {number|null} value
  */
-export function short(value, unit = null, format = {}) {
-  return formatValue(value, unit, format).replace(/^-?\d+(\.\d+)?(?=(.*))/, (digits, _, rest) => {
-    const number = Number(digits);
-    // Rounded once: 4.248 is 4.25 in three digits, and 4.2 in two.
-    const base = /^\s?[KMGTP]i/.test(rest) ? 1024 : 10;
-    const exact = value && value * base ** Math.round(Math.log(number / value) / Math.log(base));
-    if (Math.abs(number) >= 10) return String(Math.round(exact));
-    const text = exact.toPrecision(2);
-    // What is rounded keeps its zero: 2.0×, 1.0k ops/s.
-    return unit === "ratio" || /^\s?[kKMGTP]/.test(rest) ? text : String(Number(text));
-  });
+export function short(value, unit = null, { prefix = "si" } = {}) {
+  if (!Number.isFinite(value)) return formatValue(value, unit);
+  const [number, after] = inUnit(value, unit, prefix);
+  if (Math.abs(number) >= 10) return `${Math.round(number)}${after}`;
+  const text = number.toPrecision(2);
+  // What is rounded keeps its zero: 2.0×, 1.0k ops/s.
+  return `${unit === "ratio" || /^\s?[kKMGTP]/.test(after) ? text : Number(text)}${after}`;
 }
 
 /**
@@ -111,12 +110,15 @@ export function formatTick(value, unit = null, format = {}) {
 
 function tick(value, unit, { prefix = "si", of } = {}) {
   if (value === 0) return "0";
-  if (unit === "seconds" && of !== undefined) return formatSeconds(value, of);
+  if (unit === "seconds" && of !== undefined) {
+    const [number, after] = inTime(value, of);
+    return `${round(number)}${after}`;
+  }
   if (!Number.isFinite(value)) return String(value);
   if (unit === "bytes") return formatSize(value);
   if (unit === "operations_per_second" || (!unit && Math.abs(value) >= 10000)) {
-    const scaled = scale(value, 1000, SI);
-    return `${scaled.number}${scaled.prefix}`;
+    const { scaled, prefix: letter } = scale(value, 1000, SI);
+    return `${round(scaled)}${letter}`;
   }
   // A tick is a round number; a ratio as a value keeps its zeros.
   return unit === "ratio" ? `${round(value)}×` : formatValue(value, unit, { prefix });

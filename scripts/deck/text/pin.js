@@ -1,12 +1,11 @@
 /** Pins a talk to one data set: fills in its values, and removes the texts that its verdicts do not choose. Pure. */
 
 import { partsOf, withDataSet } from "../../../deck/data/data-set.js";
+import { CHART_FILES } from "../../../deck/data/own-file.js";
 import { parseWhen } from "../../../deck/text/verdict-text.js";
 import { applyEdits, escapeText } from "./escape.js";
 import { boundElements, elementsWith } from "./segments.js";
 import { textOf } from "./tree.js";
-
-const FILES = /(\sdata-chart-(?:src|more)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 
 /**
  * A chapter's text, pinned.
@@ -64,7 +63,7 @@ export function chartEdits(slide, name) {
 function pinChart(tag, { "data-chart-src": own }, name) {
   const isOwn = (src) => partsOf(src)?.dataSet === partsOf(own)?.dataSet;
   const pinned = (src) => (isOwn(src) ? withDataSet(src, name) : src);
-  return tag.replace(FILES, (_, before, written) => {
+  return tag.replace(CHART_FILES, (_, before, written) => {
     const quote = written.startsWith("'") ? "'" : '"';
     return before + quote + namesIn(written).map(pinned).join(" | ") + quote;
   });
@@ -80,7 +79,7 @@ function namesIn(written) {
 
 /** The files that the charts of a text name. */
 export function chartFilesIn(text) {
-  return [...text.matchAll(FILES)].flatMap(([, , written]) => namesIn(written));
+  return [...text.matchAll(CHART_FILES)].flatMap(([, , written]) => namesIn(written));
 }
 
 /** A slide no longer names a data set that it is not told with. */

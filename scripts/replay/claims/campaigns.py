@@ -17,6 +17,7 @@ variance of a block, pooled over campaigns. `tests/claims/test_campaigns.py` sim
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -44,6 +45,8 @@ from replay.claims.tables import furthest
 
 #: Fewer campaigns than this have no prediction interval: it has two degrees of freedom less than there are campaigns.
 CAMPAIGNS_FOR_PREDICTION = 3
+#: The largest logarithm of a number.
+_LARGEST = math.log(sys.float_info.max)
 #: The estimate of the variance is refined until it changes by less than this share, or so many times.
 _CLOSE, _ROUNDS = 1e-10, 10_000
 
@@ -158,13 +161,11 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
     if not any(errors):
         return over
     effects = random_effects([math.log(campaign.estimate) for campaign in tested], errors, confidence_of(condition))
-    try:
-        ends = [math.exp(end) for end in (*effects.mean[:3], *(effects.prediction or ()))]
-    except OverflowError:
-        ends = [0.0]
-    if not all(ends):
+    logs = (*effects.mean[:3], *(effects.prediction or ()))
+    if max(map(abs, logs)) > _LARGEST:
         # They differ so much that no number holds what to expect.
         return over
+    ends = [*map(math.exp, logs)]
     over = replace(over, mean=Interval(*ends[:3], effects.mean.standard_error), tau=effects.tau)
     if effects.prediction is None:
         return over

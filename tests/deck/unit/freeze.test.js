@@ -193,13 +193,13 @@ test("the site gets the data sets that a slide compares, as far as they are here
   const chart = (name) => CHART.replace("reference", name);
   await talk.save(
     "slides/talk/a.md",
-    `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src='${chart("old")}' data-chart-more="${chart("gone")} | ${CHART}"></canvas>\n\n<!-- Note -->\nWords.\n`,
+    `<!-- .slide: id="one" data-compare="old gone reference" -->\n# One\n\n<canvas data-chart="forest" data-chart-src='${chart("old")}' data-chart-more="${chart("gone")} | ${CHART}" data-chart-absolute=${chart("under")}></canvas>\n\n<!-- Note -->\nWords.\n`,
   );
-  for (const name of ["old", "mine", "not-shown"]) await talk.saveData({}, name);
+  for (const name of ["old", "under", "mine", "not-shown"]) await talk.saveData({}, name);
   const dataSets = async (name) =>
     (await pinnedTalk({ root: talk.root, benchmarks: talk.benchmarks, name })).dataSets;
-  assert.deepEqual(await dataSets("reference"), ["reference", "old"]);
-  assert.deepEqual(await dataSets("mine"), ["mine", "old", "reference"]);
+  assert.deepEqual(await dataSets("reference"), ["reference", "old", "under"]);
+  assert.deepEqual(await dataSets("mine"), ["mine", "old", "reference", "under"]);
 });
 
 test("a frozen site holds its data set, those that slides compare, its wording, and the record of all", async () => {

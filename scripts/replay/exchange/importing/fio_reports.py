@@ -17,11 +17,6 @@ _CANDIDATE = re.compile(r'^[ \t]*(?=[\[{])|(?=\{\s*"fio version")', re.MULTILINE
 _REPORT = re.compile(r'\{\s*"fio version"')
 #: A report in a log or a quotation, which puts something before each line.
 _PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
-#: Half of a character: what some programs write for bytes that are no text. Nothing could be written with it.
-_HALF = re.compile(
-    r"(?<!\\)(?:\\\\)*\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u)[dD][c-fC-F][0-9a-fA-F]{2})"
-)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 #: A run without times counts as the continuation of one before if it lasted longer by this share.
@@ -74,14 +69,23 @@ def _reports(view: TextView) -> Iterator[LocatedReport | str]:
             at = start + 1
             continue
         for begin, stop, inner in _within(text, start, end, value):
-            half = _HALF.search(text, begin, stop)
+            is_text = _is_text(inner)
             yield (
-                f"half of a character in a name or an option: {half[0]}"
-                if half
-                else LocatedReport(inner, view, begin, stop, text[last:begin])
+                LocatedReport(inner, view, begin, stop, text[last:begin])
+                if is_text
+                else "half of a character in a name"
             )
             last = stop
         at = end
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value can be written: some programs put half of a character where a name has bytes that are no text."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _within(text: str, start: int, end: int, value: Any) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
