@@ -13,7 +13,7 @@ from replay.cluster import sandbox_record
 from replay.cluster.sandbox_options import SandboxOptions
 from replay.cluster.sandbox_record import SandboxError
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
+from replay.design.expansion import expand, narrowed
 from replay.measure import bench as line
 from replay.measure import job
 from replay.measure.bench import LineBetweenSites
@@ -54,10 +54,10 @@ def changes(monkeypatch):
     return made
 
 
-def line_of_block(name="distance-loss", fsid=FSID, said=None):
+def line_of_block(name="distance-loss", fsid=FSID, said=None, only=()):
     site = SimpleNamespace(name="s", fsid=fsid, allows=(), sandbox="default")
     bench = bench_of(site, SimpleNamespace(fsid=lambda: fsid), say=(said if said is not None else []).append)
-    design = expand(load_experiment(name), "talk")
+    design = narrowed(expand(load_experiment(name), "talk"), only)
     return LineBetweenSites(bench, design), {one.levels.get("link_rtt_seconds"): one for one in design.sets}
 
 
@@ -78,6 +78,13 @@ def test_a_block_opens_at_the_farthest_line_and_leaves_it_as_it_was(changes):
     assert changes == [asked(0.08), asked(0), asked(0.02), asked(0.005, None)]
     assert said[0] == "setting the line between the sites: 80 ms and 1 Gbit/s"
     assert said[-1] == "setting the line between the sites: 5 ms"
+
+
+def test_a_block_with_only_some_sets_opens_at_the_farthest_line_of_all(changes):
+    between, sets = line_of_block("distance-price", only=["link_rtt_seconds=0.005"])
+    assert list(sets) == [0.005]
+    between.open_block()
+    assert changes == [asked(0.08)], "a rate that is found here is that of the sets that are left out"
 
 
 def test_an_experiment_that_does_not_name_the_line_leaves_it_alone(changes):
