@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,7 @@ from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership import daemon_settings
 from replay.ownership.daemon_settings import PollAge
+from replay.protocols import failover
 from replay.protocols.drivers import trial as trial_module
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial import Trial
@@ -291,6 +293,38 @@ def test_a_promotion_that_never_ends_is_given_up_before_the_osds_would_abort(tmp
     monkeypatch.setattr(trial_module, "LOST_SITE_PATIENCE_SECONDS", 0.5)
     with pytest.raises(ReplayError, match="promote ended with status None"):
         promoted(tmp_path, 0.1, "sleep 600")
+
+
+def test_the_poll_age_is_asked_of_the_mirror_daemon_that_runs_after_the_trial(monkeypatch):
+    protocol = protocol_of("smoke")
+    driver, [cell, *_] = protocol.driver, protocol.design.sets[0].cells
+    protocol.bench.sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
+    socket = ["of the killed daemon"]
+
+    def back(plan):
+        socket[0] = "of the new daemon"
+        return []
+
+    monkeypatch.setattr(driver, "loss", nullcontext)
+    monkeypatch.setattr(driver, "second", lambda plan: None)
+    monkeypatch.setattr(driver, "after_trial", back)
+    monkeypatch.setattr(driver, "facts_of", lambda plan: {"asked": socket[0]})
+    monkeypatch.setattr(failover, "Trial", TrialThatRan)
+    protocol.target.content_seed, protocol.target.pair = 1, None
+    measured = driver.run(cell, 1)
+    assert measured.invalid is None and measured.facts["asked"] == "of the new daemon"
+
+
+class TrialThatRan:
+    """A trial that ran without a word."""
+
+    daemons_stopped, acknowledgements, snapshot_facts = 3, b"", {}
+
+    def __init__(self, *_):
+        self.log = StepLog({}, programs=HOST_PROGRAMS)
+
+    def run(self):
+        """Do nothing."""
 
 
 @pytest.mark.parametrize(("stretch", "kills"), [(False, True), (True, False)])
