@@ -136,7 +136,10 @@ def scripted(tmp_path, monkeypatch):
         output = report(["image-1"], operations=operations, io_size_bytes=size_of(text), seconds=runtime_seconds)
         windows = [(1000.0 + number, 0.002) for number in range(3)]
         results = {"output": ("result.json", output.encode()), "latency": ("l", latency_log(windows).encode())}
-        return Measured(["fio"], results, 0, "", "", runtime_seconds, {}, tool_cpu_seconds=1.5, invalid=made.invalid)
+        began = f"{len(made.jobs):03}"
+        return Measured(
+            ["fio"], results, 0, began, began, runtime_seconds, {}, tool_cpu_seconds=1.5, invalid=made.invalid
+        )
 
     def size_of(text):
         return int(next(line.partition("=")[2] for line in text.splitlines() if line.startswith("bs=")))
@@ -195,6 +198,26 @@ def test_the_rates_are_found_in_the_block_and_kept_as_evidence(scripted, tmp_pat
     notes = [json.loads(path.read_text()) for path in tmp_path.rglob("round-1.json")]
     assert {one["level_operations_per_second"] for one in notes if one["variant"] == "journal"} == {400}
     assert {one["level_operations_per_second"] for one in notes if one["variant"] == "journal-mirrored"} == {160, 100}
+
+
+def test_sets_that_a_block_measures_later_have_the_rate_that_it_found(scripted, tmp_path):
+    opened(scripted, tmp_path)
+    found = dict(scripted.driver.rates)
+    scripted.driver.rates.clear()
+    scripted.jobs.clear()
+    opened(scripted, tmp_path)
+    assert scripted.driver.rates == found and scripted.jobs == []
+    scripted.driver.rates.clear()
+    scripted.open_block(BlockWriter(tmp_path / "raw", 2), scripted.design.sets)
+    assert len(scripted.jobs) == 4, "another block has a rate of its own"
+
+
+def test_a_rate_whose_replay_was_not_found_before_an_interruption_is_found_anew(scripted):
+    paced = in_set(scripted, "offered-randwrite-4096")["journal"]
+    notes = [{"cell_id": paced.cell_id, "peak_operations_per_second": 400.0, "level_operations_per_second": 400.0}]
+    raw = SimpleNamespace(block=1, history=SimpleNamespace(pilots_of_block=lambda host, block: notes))
+    assert scripted.driver._found_before(raw, 4096) is None
+    assert scripted.driver._found_before(raw, 4194304) is None, "it is of another size"
 
 
 def test_one_writer_waits_for_each_write_and_an_offered_rate_does_not(scripted, tmp_path):

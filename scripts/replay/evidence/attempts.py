@@ -87,6 +87,15 @@ class History:
                 notes[int(match["number"])] = document
         return dict(sorted(notes.items()))
 
+    def pilots_of_block(self, host: str, block: int) -> list[Mapping[str, Any]]:
+        """Return the notes of a block's pilots on a machine, as they ran."""
+        found = [
+            document
+            for path, document in self._documents(block)
+            if (match := PILOT.fullmatch(path)) and match["host"] == host
+        ]
+        return sorted(found, key=lambda note: str(note["started_at"]))
+
     def _documents(self, number: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
         """Return (path, document) of everything in a block, or in all of them."""
         while self.raw.is_dir():

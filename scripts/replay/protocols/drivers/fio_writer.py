@@ -1,9 +1,9 @@
 """fio as one client that writes to one image while samplers run: with its latency log, and a log of steps.
 
-`PacedWriter` writes one block at a time, or at a rate that all mirroring can keep up with. That rate is found in the
-same block for each write size. It is a share of the journaled image's peak in a closed loop, or of the rate at which
-the mirrored image's copy catches up, whichever is lower, and is the same for all variants. Writes then arrive as a
-Poisson process, however slow the answers are.
+`PacedWriter` writes one block at a time, or at a rate that all mirroring can keep up with. That rate is found once in
+each block for each write size, and holds for sets of the block that are measured later, too. It is a share of the
+journaled image's peak in a closed loop, or of the rate at which the mirrored image's copy catches up, whichever is
+lower, and is the same for all variants. Writes then arrive as a Poisson process, however slow the answers are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.sizing import Write, seconds_of
 from replay.evidence.attempts import BlockWriter
-from replay.evidence.record import Measured, SampleTable
+from replay.evidence.record import Measured, SampleTable, host
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, refuse_namespace, run_fio, timeout_of
 from replay.protocols.drivers.sized_tool import run_for_peak
@@ -192,9 +192,12 @@ class PacedWriter(LoggedWriter):
         offered = [cell_set for cell_set in sets if cell_set.levels["load"] == OFFERED]
         for number, cell_set in enumerate(offered, start=1):
             size = int(cell_set.levels["io_size_bytes"])
-            if size not in self.rates:
+            if size in self.rates:
+                continue
+            if (rate := self._found_before(raw, size)) is None:
                 self.bench.say(f"rate {number} of {len(offered)}: what mirroring keeps up with at {size} bytes a write")
-                self.rates[size] = self._find(raw, cell_set.by_variant)
+                rate = self._find(raw, cell_set.by_variant)
+            self.rates[size] = rate
 
     def job_options(self, cell: Cell) -> dict[str, Any]:
         """Return fio's options for a cell's load."""
@@ -207,6 +210,27 @@ class PacedWriter(LoggedWriter):
             return {**options, "io_depth": 1, "fio_options": of_fio}
         size, depth = int(cell.levels["io_size_bytes"]), self.protocol.option("rate_io_depth")
         return {**options, "io_depth": depth, "fio_options": {**of_fio, **self.rates[size].fio_options(size)}}
+
+    def _found_before(self, raw: BlockWriter, size: int) -> Rate | None:
+        """Return the rate that this block found on this machine when its other sets were measured; None if it has none.
+
+        Sets of a block are compared with each other, so they have one rate.
+        """
+        cells = {
+            cell.cell_id: cell.variant.name
+            for cell_set in (*self.design.sets, *self.design.left_out)
+            if (cell_set.levels["load"], cell_set.levels["io_size_bytes"]) == (OFFERED, size)
+            for cell in cell_set.cells
+        }
+        notes = [note for note in raw.history.pilots_of_block(host()["id"], raw.block) if note["cell_id"] in cells]
+        share = float(self.protocol.option("offered_share"))
+        if str(self.protocol.option("replay_of")) not in cells.values():
+            return rate_of(notes[-1]["peak_operations_per_second"], None, share) if notes else None
+        # A run that was interrupted between the two has only the first.
+        if len(notes) < 2:
+            return None
+        peak, replay = notes[-2:]
+        return rate_of(peak["peak_operations_per_second"], replay["level_operations_per_second"], share)
 
     def _find(self, raw: BlockWriter, cells: dict[str, Cell]) -> Rate:
         seconds = float(self.protocol.option("peak_seconds"))

@@ -28,7 +28,8 @@ from replay.sandbox.interventions import SiteLoss
 #: is mirrored ("demotion is not propagated yet"), EROFS if snapshots are.
 NOT_YET = (16, 30)
 PROMOTE_PATIENCE_SECONDS = 120.0
-FIRST_WRITE_PATIENCE_SECONDS = 60.0
+#: A takeover that hangs needs some 50 s: the patience of its plan, and 30 s until the killed daemon's lock expires.
+FIRST_WRITE_PATIENCE_SECONDS = 80.0
 #: In a stretch cluster, monitors and OSDs first agree that a site is gone, and the lost client's lock expires.
 STRETCH_PATIENCE_SECONDS = 240.0
 #: A stopped OSD must continue soon: after 150 s, its threads count as hung and it aborts.
