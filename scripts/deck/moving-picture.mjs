@@ -15,6 +15,7 @@ Usage: node scripts/deck/moving-picture.mjs --out FILE --slide ID [options]
 
   --out FILE     where to write it
   --slide ID     the slide, whose charts fill as they did while they were measured
+  --clicks N     how often to click first, on a slide that shows its charts step by step (0)
   --data NAME    the data set to show
   --seconds N    how long the film is (8)
   --width PX     its width (800)
@@ -31,13 +32,14 @@ const options = optionsOf({
   options: {
     out: { type: "string" },
     slide: { type: "string" },
+    clicks: { type: "string" },
     data: { type: "string" },
     seconds: { type: "string", default: "8" },
     width: { type: "string", default: "800" },
   },
   check(values) {
     for (const name of ["out", "slide"]) if (!values[name]) throw new Error(`--${name} is missing`);
-    for (const name of ["seconds", "width"]) requireCount(name, values[name]);
+    for (const name of ["clicks", "seconds", "width"]) requireCount(name, values[name]);
   },
 });
 
@@ -58,6 +60,7 @@ try {
   await page.waitForSelector("html[data-deck-ready]");
   const shown = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   if (shown !== options.slide) throw new Error(`there is no slide “${options.slide}”`);
+  for (let click = 0; click < Number(options.clicks ?? 0); click += 1) await page.keyboard.press("ArrowRight");
   const pictures = await film(page, seconds * FRAMES_A_SECOND);
   const bytes = animatedPng(pictures, {
     millisecondsEach: 1000 / FRAMES_A_SECOND,
