@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,12 +16,12 @@ from replay.base.errors import ConfigurationError, RefusedError, ReplayError
 from replay.base.programs import HOST_PROGRAMS
 from replay.cluster import sandbox_record
 from replay.cluster.cluster import Cluster
-from replay.cluster.site import OWN_CLUSTER_ONLY, missing
+from replay.cluster.site import OWN_CLUSTER_ONLY, Pool, Pools, SecondSite, Site, missing
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership import daemon_settings
 from replay.ownership.daemon_settings import PollAge
-from replay.protocols import failover
+from replay.protocols import site_loss
 from replay.protocols.drivers import trial as trial_module
 from replay.protocols.drivers.tool import StepLog
 from replay.protocols.drivers.trial import Trial
@@ -162,7 +163,7 @@ def test_a_foreign_cluster_is_never_stopped_whatever_its_file_allows(monkeypatch
     protocol.bench.session = SimpleNamespace(fsid=lambda: FSID)
     protocol.driver.bench = protocol.bench
     with pytest.raises(RefusedError, match=f"{WORD} is refused"):
-        protocol.driver.loss()
+        protocol.driver.loss().__enter__()
 
 
 def test_its_own_cluster_needs_the_word_too(monkeypatch):
@@ -295,36 +296,31 @@ def test_a_promotion_that_never_ends_is_given_up_before_the_osds_would_abort(tmp
         promoted(tmp_path, 0.1, "sleep 600")
 
 
-def test_the_poll_age_is_asked_of_the_mirror_daemon_that_runs_after_the_trial(monkeypatch):
-    protocol = protocol_of("smoke")
-    driver, [cell, *_] = protocol.driver, protocol.design.sets[0].cells
-    protocol.bench.sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
-    socket = ["of the killed daemon"]
+@pytest.mark.parametrize("ending", [None, KeyboardInterrupt], ids=["whole", "interrupted"])
+def test_a_mirror_daemon_that_was_killed_is_asked_by_its_new_socket(monkeypatch, ending):
+    clusters = {"left": SimpleNamespace(fsid=FSID)}
+    sandbox = SimpleNamespace(clusters=clusters, mirror=SimpleNamespace(asok="/run/killed.asok"))
 
-    def back(plan):
-        socket[0] = "of the new daemon"
-        return []
+    @contextmanager
+    def lost(sandbox, name):
+        try:
+            yield name
+        finally:
+            sandbox.mirror = SimpleNamespace(asok="/run/started.asok")
 
-    monkeypatch.setattr(driver, "loss", nullcontext)
-    monkeypatch.setattr(driver, "second", lambda plan: None)
-    monkeypatch.setattr(driver, "after_trial", back)
-    monkeypatch.setattr(driver, "facts_of", lambda plan: {"asked": socket[0]})
-    monkeypatch.setattr(failover, "Trial", TrialThatRan)
-    protocol.target.content_seed, protocol.target.pair = 1, None
-    measured = driver.run(cell, 1)
-    assert measured.invalid is None and measured.facts["asked"] == "of the new daemon"
-
-
-class TrialThatRan:
-    """A trial that ran without a word."""
-
-    daemons_stopped, acknowledgements, snapshot_facts = 3, b"", {}
-
-    def __init__(self, *_):
-        self.log = StepLog({}, programs=HOST_PROGRAMS)
-
-    def run(self):
-        """Do nothing."""
+    monkeypatch.setattr(sandbox_record, "owner_of", lambda fsid, directory=None: sandbox)
+    monkeypatch.setattr(site_loss, "SiteLoss", lost)
+    protocol = protocol_of()
+    monkeypatch.setattr(site_loss, "require", lambda site, word, fsid: None)
+    second = SecondSite(Cluster("second"), Path("/run/killed.asok"))
+    protocol.bench.site = Site("s", "S", "", Cluster("c"), Pools(Pool("replay")), frozenset(), second)
+    protocol.bench.session = SimpleNamespace(fsid=lambda: FSID)
+    with pytest.raises(ending) if ending else nullcontext(), protocol.driver.loss() as loss:
+        assert loss == "left"
+        if ending:
+            raise ending
+    assert PollAge(protocol.bench).daemon.admin_socket == Path("/run/started.asok")
+    assert protocol.target.copies.require_daemon().admin_socket == Path("/run/started.asok")
 
 
 @pytest.mark.parametrize(("stretch", "kills"), [(False, True), (True, False)])

@@ -101,9 +101,6 @@ class TrialDriver(Driver):
             except ReplayError as error:
                 problem = error
             after = self.bench.sampler.read()
-        ended_at, tool_seconds = utc_now(), trial.log.now()
-        # Before the facts: a mirror daemon that was killed has another socket, by which it tells them.
-        waits = self.after_trial(plan)
         return Measured(
             argv=_argv(plan),
             results={
@@ -113,11 +110,11 @@ class TrialDriver(Driver):
             },
             exit_status=0 if problem is None else 1,
             started_at=started_at,
-            ended_at=ended_at,
-            tool_seconds=tool_seconds,
+            ended_at=utc_now(),
+            tool_seconds=trial.log.now(),
             load=self.bench.sampler.load(before, after),
             facts=_facts(plan, trial) | self.facts_of(plan),
-            waits=waits,
+            waits=self.after_trial(plan),
             invalid=None if problem is None else ("failed", problem.what),
         )
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,14 +120,22 @@ class LostSite(TrialDriver):
         link, first = sandbox_record.owner_of(fsid).link, bench.primary_cluster
         return replace(first, programs=first.programs.inside(link.entry("right"))) if link else first
 
-    def loss(self) -> AbstractContextManager[SiteLoss]:
-        """Return the loss of the first site. Raises RefusedError on a cluster that Replay did not start."""
+    @contextmanager
+    def loss(self) -> Iterator[SiteLoss]:
+        """Give the loss of the first site. Raises RefusedError on a cluster that Replay did not start.
+
+        A mirror daemon that was killed meanwhile has another socket afterwards, by which it is asked from then on.
+        """
         bench = self.bench
         fsid = bench.session.fsid()
         require(bench.site, WORD, fsid)
         sandbox = sandbox_record.owner_of(fsid)
         name = next(name for name, cluster in sandbox.clusters.items() if cluster.fsid == fsid)
-        return SiteLoss(sandbox, name)
+        try:
+            with SiteLoss(sandbox, name) as loss:
+                yield loss
+        finally:
+            self._know_mirror_daemon(fsid)
 
     def facts_of(self, plan: TrialPlan) -> dict[str, Any]:
         """Return the poll age that the mirror daemon had, if the cell sets one."""
@@ -135,11 +143,7 @@ class LostSite(TrialDriver):
         return {} if poll_age is None else {POLL_AGE_FACTOR.name: poll_age.seconds()}
 
     def after_trial(self, plan: TrialPlan) -> list[Wait]:
-        """Wait until the first site is healthy again, and switch to the socket of the new mirror daemon.
-
-        Raises ReplayError if the site does not come back.
-        """
-        self._know_mirror_daemon()
+        """Wait until the first site is healthy again. Raises ReplayError if it does not come back."""
         started, what = time.monotonic(), "the first site to recover"
         seconds = STRETCH_BACK_WITHIN_SECONDS if plan.stretch else BACK_WITHIN_SECONDS
         # Nothing is hopeless here: the site was lost on purpose, and comes back.
@@ -158,11 +162,11 @@ class LostSite(TrialDriver):
     def _health(self) -> Verdict:
         return classify(self.bench.session.status())
 
-    def _know_mirror_daemon(self) -> None:
-        site, sandbox = self.bench.site, sandbox_record.owner_of(self.bench.session.fsid())
-        if sandbox is None or sandbox.mirror is None or site.second_site is None:
+    def _know_mirror_daemon(self, fsid: str) -> None:
+        site, mirror = self.bench.site, sandbox_record.owner_of(fsid).mirror
+        if mirror is None or site.second_site is None:
             return
-        second = replace(site.second_site, mirror_daemon_admin_socket=Path(sandbox.mirror.asok))
+        second = replace(site.second_site, mirror_daemon_admin_socket=Path(mirror.asok))
         self.bench.site = replace(site, second_site=second)
         self.protocol.target.copies = Copies(self.bench)
 
