@@ -193,6 +193,8 @@ def derive_and_judge(data_set: str, experiments: list[str], status: int, failure
         if failed := _status_of(step, ["--data", data_set, *chosen, *more]):
             print(f"{doing} ended with status {failed}; the raw output is unaffected")
             print(f"next: fix the problem, then run {replay_command(step.name, '--data', data_set)}")
+            if failure is not None:
+                _say_failure(failure)
             return status or failed
     if not any(seal["valid"] for name in measured for seal in History(folder / name / "raw").seals()):
         print("\nno cell of it counts, so there is nothing to present; what is said above tells why")

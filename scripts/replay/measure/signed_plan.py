@@ -108,7 +108,7 @@ def check_design(promised: Promise, design: Design, sources: str) -> None:
         plan_digest(design, int(block)) != plan for block, plan in planned["blocks"].items()
     ):
         raise RefusedError(
-            "this experiment has changed since the plan was made",
+            "this experiment, or what its site and this machine allow, has changed since the plan was made",
             where=design.name,
             next_step=f"change it back, or have a new plan signed: {replay_command('measure', '--plan-only')} …",
         )

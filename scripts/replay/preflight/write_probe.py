@@ -6,9 +6,11 @@ Everything is in the ledger before it exists, and done while the cluster's lock 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
+from replay.base.clock import Waiting
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
 from replay.cluster.mirroring import copied_snapshots, take_mirror_snapshot, wait_until_copied
@@ -33,26 +35,30 @@ def write_probe(site: Site, findings: Findings) -> None:
     Trouble is a finding. What could not be removed stays in the ledger, and the finding says so.
     """
     try:
-        with _opened(site) as bench:
+        with _opened(site) as (bench, waiting):
             existing = {pool["poolname"] for pool in bench.session.command({"prefix": "osd lspools"})}
             if absent := [pool.name for pool in site.pools.all() if pool.name not in existing]:
                 findings.add("probe", "note", f"not tried: the first measurement makes pool {', '.join(absent)}")
                 return
-            with _removed(bench, findings), _tried("create and write an image", findings):
+            with _removed(bench, waiting, findings), _tried("create and write an image", findings):
                 create_image(bench, PROBE, _image())
             if not missing(["second_site"], site) and "second_site" not in findings.lacking():
-                _probe_mirroring(bench, findings)
+                _probe_mirroring(bench, waiting, findings)
     except ReplayError as error:
         findings.add("probe", "refused", str(error).splitlines()[0])
 
 
-def _probe_mirroring(bench: OpenSite, findings: Findings) -> None:
+def _probe_mirroring(bench: OpenSite, waiting: Callable[..., Waiting], findings: Findings) -> None:
     tried = _tried("mirror an image to the second cluster", findings, word="second_site")
-    with _removed(bench, findings, " from both clusters"), tried:
+    with _removed(bench, waiting, findings, " from both clusters"), tried:
         made, second = create_image(bench, PROBE, _image("snapshot")), bench.site.second_site
         taken = take_mirror_snapshot(bench.primary_cluster, made.spec)
+        copying = waiting(f"the copy of {made.name}", COPIED_WITHIN_SECONDS, mirrored=True)
         wait = wait_until_copied(
-            lambda: copied_snapshots(second.cluster, made.spec), taken, timeout_seconds=COPIED_WITHIN_SECONDS
+            lambda: copied_snapshots(second.cluster, made.spec, while_running=copying.glance),
+            taken,
+            timeout_seconds=COPIED_WITHIN_SECONDS,
+            sleep=copying.pause,
         )
         if wait.outcome != "copied":
             raise ReplayError(
@@ -61,16 +67,16 @@ def _probe_mirroring(bench: OpenSite, findings: Findings) -> None:
 
 
 @contextmanager
-def _removed(bench: OpenSite, findings: Findings, whence: str = "") -> Iterator[None]:
+def _removed(
+    bench: OpenSite, waiting: Callable[..., Waiting], findings: Findings, whence: str = ""
+) -> Iterator[None]:
     """Remove what was made inside, newest first, however that ended; add a finding."""
     try:
         yield
     finally:
         started = time.monotonic()
         site, session = bench.site, bench.session
-        remover = Remover(
-            site, session.cluster, session, bench.ledger, site.secondary, bench.say, waiting=bench.waiting
-        )
+        remover = Remover(site, session.cluster, session, bench.ledger, site.secondary, bench.say, waiting=waiting)
         own = [
             entry
             for entry in bench.ledger.owned()
@@ -103,10 +109,19 @@ def _image(mirroring: str | None = None) -> Image:
 
 
 @contextmanager
-def _opened(site: Site) -> Iterator[OpenSite]:
-    """Yield the site, opened like for a measurement. Raises RefusedError while something else runs on its cluster."""
+def _opened(site: Site) -> Iterator[tuple[OpenSite, Callable[..., Waiting]]]:
+    """Yield the site, opened like for a measurement, and what makes waits on it.
+
+    Raises RefusedError while something else runs on its cluster, also if that began because a wait outlasted the lock.
+    """
     with (
         opened(site, PROBE, lambda _: None, limit=None, wait_seconds=2.0) as bench,
-        ClusterLock(site, bench.session, bench.ledger, data_set=PROBE, wait_seconds=2.0, say=lambda _: None),
+        ClusterLock(site, bench.session, bench.ledger, data_set=PROBE, wait_seconds=2.0, say=lambda _: None) as lock,
     ):
-        yield bench
+
+        def still_ours() -> Site:
+            # Copying and removing may take longer than the lock lasts.
+            lock.keep()
+            return site
+
+        yield bench, partial(bench.watch.waiting, still_ours, say=bench.say)

@@ -244,20 +244,25 @@ def _pack(path: Path, files: Mapping[str, Content], collected: Collected) -> str
 
 def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: Collected) -> str:
     """Return the content of `imported.csv`: a row for every imported file, and for every reason to leave one out."""
-    taken: dict[tuple[int, str], list[str]] = {}
-    notes: dict[tuple[int, str], dict[str, None]] = {}
-    runs: Counter[tuple[int, str]] = Counter()
+    # A file may hold the outputs of several tools.
+    taken: dict[tuple[int, str, str], tuple[str, str]] = {}
+    notes: dict[tuple[int, str, str], dict[str, None]] = {}
+    runs: Counter[tuple[int, str, str]] = Counter()
     for arranged in experiments:
         for cell in arranged.cells:
             for part in cell.run.parts:
-                runs[part.file] += 1
-                taken[part.file] = [part.sha256, str(part.size), experiment_name(arranged.tool)]
-                notes.setdefault(part.file, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
+                key = (*part.file, experiment_name(arranged.tool))
+                runs[key] += 1
+                taken[key] = (part.sha256, str(part.size))
+                notes.setdefault(key, {}).update(dict.fromkeys(() if part.role else cell.run.notes))
     rows = [
-        *((*key, *facts, str(runs[key]), "", "; ".join(notes[key])) for key, facts in taken.items()),
+        *(
+            (folder, path, *facts, name, str(runs[folder, path, name]), "", "; ".join(notes[folder, path, name]))
+            for (folder, path, name), facts in taken.items()
+        ),
         *((left.folder, left.path, "", "", "", "0", left.why, "") for left in collected.left_out),
     ]
-    rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6]))
+    rows.sort(key=lambda row: (row[0], in_order(row[1]), row[6], row[4]))
     return csv_text([ACCOUNT_HEADER, *([labels[row[0]], *row[1:]] for row in rows)])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from replay.design.link import RTT
+from replay.design.link import RATE, RTT
 from replay.exchange.page import NUMBER, STROKE, Column, Row, heading, paragraph, strip, table
 from replay.exchange.report.data_set import (
     NOTHING,
@@ -113,13 +113,15 @@ def _of_all_experiments(rates: list[MirroringRate]) -> list[MirroringRate]:
 
 
 def _of_catching_up(experiment: MeasuredExperiment) -> Iterator[MirroringRate]:
+    several_lines = len(experiment.entry["factors"].get(RATE, [])) > 1
     for levels, runs in experiment.points():
         if {"images", "io_size_bytes"} <= levels.keys():
+            line = f", over {bytes_per_second(float(levels[RATE]))}" if several_lines else ""
             images, io_size = int(levels["images"]), float(levels["io_size_bytes"])
             for variant, rows in experiment.by_variant(runs):
                 writes = tuple(rate / images / io_size for rate in values(rows, "bytes_per_second"))
                 if writes:
-                    label, over = str(variant["label"]), distance_of(levels)
+                    label, over = str(variant["label"]), distance_of(levels) + line
                     yield MirroringRate(experiment.name, label, images, io_size, writes, ran_out(rows), IDLE, over)
 
 
@@ -303,7 +305,8 @@ Setting = tuple[str, str, str]
 
 
 def _worst_by(measured: list[tuple[MeasuredExperiment, pd.DataFrame, str]], setting: str) -> list[tuple[float, float]]:
-    """Return the worst loss at each level of a setting, the largest level first."""
+    """Return the worst loss at each level of a setting, the largest level first: where there is any, next door."""
+    measured = [each for each in measured if RTT not in each[1]] or measured
     worst: dict[float, float] = {}
     for _, runs, column in measured:
         if setting in runs:
@@ -342,7 +345,7 @@ def _schedule(data: DataSet) -> list[Setting]:
 
 
 def _images(data: DataSet) -> list[Setting]:
-    idle = [rate for rate in rates(data) if rate.how == IDLE]
+    idle = [rate for rate in rates(data) if rate.how == IDLE and not rate.over]
     numbers = sorted({rate.images for rate in idle})
     if len(numbers) < 2:
         return []

@@ -378,9 +378,9 @@ def look(
                 sleep(min(READ_EVERY_SECONDS, left))
                 for side, asker in askers.items():
                     _read_latency(asker, answers[side])
-            # How far a copy is behind, the cluster that has it knows best.
-            side = SECOND if SECOND in askers else FIRST
-            ask_mirroring(askers[side], answers[side], mirrored_pools(answers[side]))
+            # The cluster that has a copy knows best how far it is behind; the first tells of those of which it does not.
+            for side, asker in askers.items():
+                ask_mirroring(asker, answers[side], mirrored_pools(answers[side]))
             ask_journals(askers[FIRST], seen.first, seen.second)
     seen.seconds = clock() - began
     return seen
