@@ -49,20 +49,19 @@ def expand(
         minimum_seconds=float(at_scale.get("minimum_seconds", 1.0)),
         minimum_operations=int(at_scale.get("minimum_operations", 64)),
     )
-    options = {**configuration.get("options", {}), **at_scale.get("options", {})}
-    sets = _sets(configuration, at_scale, factors, variants, options, sizing, where, scale)
-    return Design(
+    design = Design(
         name=configuration["name"],
         scale=scale,
         blocks=int(at_scale["blocks"]),
         configuration=configuration,
-        options=options,
+        options={**configuration.get("options", {}), **at_scale.get("options", {})},
         factors=factors,
         sizing=sizing,
         variants=tuple(variants),
-        sets=tuple(sets),
+        sets=(),
         skipped=tuple(skipped),
     )
+    return replace(design, sets=_sets(design, at_scale.get("only", {}), where))
 
 
 def _factors_at(
@@ -149,33 +148,24 @@ def _known(name: str, variants: Mapping[str, Any], key: str, where: str) -> str:
     return name
 
 
-def _sets(
-    configuration: Mapping[str, Any],
-    at_scale: Mapping[str, Any],
-    factors: Mapping[str, tuple[Any, ...]],
-    variants: list[Variant],
-    options: Mapping[str, Any],
-    sizing: Sizing,
-    where: str,
-    scale: str,
-) -> list[CellSet]:
-    only = at_scale.get("only", {})
+def _sets(design: Design, only: Mapping[str, Any], where: str) -> tuple[CellSet, ...]:
     for name in only:
         for factor, levels in (pair for limits in _limits(only, name) for pair in limits.items()):
             # An `only` may name a level that this scale leaves out; it must be one the experiment knows.
-            _check_levels(factor, levels, configuration["factors"], where, f"scales.{scale}.only.{name}")
+            known = design.configuration["factors"]
+            _check_levels(factor, levels, known, where, f"scales.{design.scale}.only.{name}")
     sets = []
-    for combination in itertools.product(*factors.values()):
-        levels = dict(zip(factors, combination, strict=True))
+    for combination in itertools.product(*design.factors.values()):
+        levels = dict(zip(design.factors, combination, strict=True))
         point = "-".join(str(level) for level in combination)
         cells = tuple(
-            _cell(configuration, point, levels, variant, options, sizing)
-            for variant in variants
+            _cell(design, point, levels, variant)
+            for variant in design.variants
             if any(_within(levels, limits) for limits in _limits(only, variant.name))
         )
         if cells:
             sets.append(CellSet(point=point, levels=levels, cells=cells))
-    return sets
+    return tuple(sets)
 
 
 def _limits(only: Mapping[str, Any], variant: str) -> list[Mapping[str, Any]]:
@@ -188,31 +178,20 @@ def _within(levels: Mapping[str, Any], limits: Mapping[str, Any]) -> bool:
     return all(levels[factor] in allowed for factor, allowed in limits.items())
 
 
-def _cell(
-    configuration: Mapping[str, Any],
-    point: str,
-    levels: Mapping[str, Any],
-    variant: Variant,
-    options: Mapping[str, Any],
-    sizing: Sizing,
-) -> Cell:
+def _cell(design: Design, point: str, levels: Mapping[str, Any], variant: Variant) -> Cell:
+    configuration, sizing, image = design.configuration, design.sizing, variant.image
     all_levels = {**levels, **variant.levels}
     identity = {
         "tool": configuration["tool"],
         "protocol": configuration["protocol"],
         "levels": all_levels,
-        "options": dict(options),
+        "options": dict(design.options),
         "client_options": dict(variant.client_options),
         "variant": variant.name,
-        "image": [
-            variant.image.size_bytes,
-            variant.image.object_size_bytes,
-            sorted(variant.image.features),
-            variant.image.mirroring,
-        ],
+        "image": [image.size_bytes, image.object_size_bytes, sorted(image.features), image.mirroring],
         "sizing": [sizing.target_seconds, sizing.minimum_seconds, sizing.minimum_operations, variant.size_of],
         "snapshot_interval_seconds": (
-            configuration.get("snapshot_interval_seconds") if variant.image.mirroring == "snapshot" else None
+            configuration.get("snapshot_interval_seconds") if image.mirroring == "snapshot" else None
         ),
     }
     return Cell(cell_id=digest_of(identity), point=point, variant=variant, levels=all_levels)
