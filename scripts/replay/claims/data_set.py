@@ -24,10 +24,9 @@ from replay.claims.answer import write_answer
 from replay.claims.descriptions import write_datapackage, write_recording
 from replay.claims.documents import six_digits, write_claims, write_releases
 from replay.claims.load import load_book
-from replay.claims.model import Book, Claim, Condition, Region
+from replay.claims.model import Claim, Condition, Region
 from replay.derive.computed import costliest
 from replay.derive.part import Derived, read_part, refuse_altered_tables
-from replay.design.configuration import claims_path
 from replay.evidence.data_set import MANIFEST, experiments_in, named_experiments, read_campaign, recorded_in
 from replay.evidence.durable import locked
 
@@ -51,16 +50,12 @@ def judge_and_describe(data_set: Path) -> None:
 
     Raises EvidenceError, and writes nothing, if a table is not what deriving wrote.
     """
-    with locked(data_set):
+    with locked(data_set), contextlib.ExitStack() as afterwards:
         refuse_altered_tables(data_set)
-    try:
-        with locked(data_set):
-            try:
-                write_claims(data_set)
-            finally:
-                write_answer(data_set)
-    finally:
-        describe_data_set(data_set)
+        # Even if judging fails; what is added last comes first.
+        afterwards.callback(_describe, data_set)
+        afterwards.callback(write_answer, data_set)
+        write_claims(data_set)
 
 
 # Again whenever raw output arrives, at the lowest priority: no benchmark loses CPU time to it -------------------------
@@ -147,27 +142,20 @@ def _lower_priority() -> None:
 KEY = "margin"
 
 
-def describe_data_set(data_set: Path) -> None:
+def _describe(data_set: Path) -> None:
     """Write manifest.json, recording.json, releases.json and datapackage.json from the derived tables and verdicts.
 
     Each is written only if it changes. Only the newer of several releases has a releases.json. Raises EvidenceError if
     a manifest beside it cannot be read.
     """
-    book = _book(data_set)
-    with locked(data_set):
-        write_manifest(data_set, book.claims if book else ())
-        write_recording(data_set)
-        if book:
-            write_releases(data_set, book)
-        write_datapackage(data_set)
-
-
-def _book(data_set: Path) -> Book | None:
-    """Return the talk's claims; None if there are none, or if they are invalid, which judging them reports."""
-    try:
-        return load_book(data_set) if claims_path().exists() else None
-    except ConfigurationError:
-        return None
+    book = None
+    with contextlib.suppress(ConfigurationError):  # there may be no claims, and judging reports those that are invalid
+        book = load_book(data_set)
+    write_manifest(data_set, book.claims if book else ())
+    write_recording(data_set)
+    if book:
+        write_releases(data_set, book)
+    write_datapackage(data_set)
 
 
 def write_manifest(data_set: Path, claims: Iterable[Claim]) -> None:
