@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from replay.base.stats import independent_log_ratio, mean_with_interval, t_quantile
 from replay.claims.campaigns import over_campaigns, pooled_errors, random_effects, variance_between
-from replay.claims.command import print_assessment
+from replay.claims.command import verdict_parts
 from replay.claims.documents import as_document
 from replay.claims.evaluate import three_digits
 from replay.claims.judge import campaign_folders, judge_data_set, with_campaigns
@@ -285,7 +285,7 @@ def test_claims_json_has_what_a_stranger_needs_to_compute_the_mean_again(tmp_pat
         [math.exp(end) for end in again.prediction], rel=1e-4
     )
     said = f"over 4 campaigns: {three_digits(found['mean']['estimate'])}"
-    assert said in " ".join(printed(print_assessment, assessment).split())
+    assert said in " ".join(printed(verdict_parts(assessment)).split())
 
 
 def test_without_campaigns_a_claim_is_settled_at_most_where_it_was_measured():

@@ -12,7 +12,7 @@ import pytest
 
 from replay.base.errors import EvidenceError
 from replay.base.stats import independent_log_ratio, welch_difference
-from replay.claims.command import print_assessment
+from replay.claims.command import verdict_parts
 from replay.claims.documents import as_csv, as_document, write_claims
 from replay.claims.evaluate import judge
 from replay.claims.judge import judge_data_set, with_q_values
@@ -213,7 +213,7 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert list(one["conditions"]["ratio"]["blocks"]) == [str(block) for block in range(1, 11)]
     table = list(csv.DictReader(io.StringIO(as_csv(found))))
     assert {row["id"] for row in table} == set(document["claims"])
-    assert "REFUTED" in printed(print_assessment, found)
+    assert "REFUTED" in printed(verdict_parts(found))
 
 
 def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, capsys):

@@ -10,8 +10,8 @@ from statistics import fmean, variance
 import pytest
 
 from replay.base.stats import t_quantile, welch_difference
-from replay.claims.brief import NO_INTERVAL, print_ratios
-from replay.claims.command import print_comparison
+from replay.claims.brief import NO_INTERVAL, ratio_lines
+from replay.claims.command import comparison_parts
 from replay.claims.documents import comparison_document
 from replay.claims.evaluate import compare
 from replay.claims.judge import judge_data_set
@@ -41,7 +41,7 @@ def test_a_difference_beyond_noise_is_reported_and_verdicts_that_differ_are_mark
     assert found.ratio == pytest.approx(5, rel=0.06)
     assert found.low < found.ratio < found.high
     assert found.more_than_noise is True
-    table = printed(print_comparison, first, second, compare(first, second)).splitlines()
+    table = printed(comparison_parts(first, second)).splitlines()
     (marked,) = (line for line in table if "journal-4k-seq-write)" in line)
     assert marked.startswith("≠ ")
     assert any("more than noise" in line and line.strip().startswith("ratio") for line in table)
@@ -70,7 +70,7 @@ def test_one_block_on_a_side_allows_no_interval(tmp_path):
     assert (found.low, found.more_than_noise) == (None, None)
     assert found.missing == "no interval is possible: one block in theirs"
     assert found.ratio == pytest.approx(0.2, rel=0.2)
-    assert found.missing in printed(print_comparison, first, second, compare(first, second))
+    assert found.missing in printed(comparison_parts(first, second))
 
 
 def test_a_claim_that_one_side_did_not_measure_is_reported(tmp_path):
@@ -88,7 +88,7 @@ def test_a_side_in_which_a_block_has_no_ratio_is_called_so():
     lost = [{**row, "rate": "0"} if row["block"] == "2" else row for row in data]
     first, second = Assessment("mine", {}, (judged(one, data),)), Assessment("theirs", {}, (judged(one, lost),))
     assert compare(first, second)[0].conditions[0].missing == "no ratio in theirs"
-    assert "not measured" not in printed(print_comparison, first, second, compare(first, second))
+    assert "not measured" not in printed(comparison_parts(first, second))
 
 
 def test_ratios_of_independent_runs_have_welch_s_interval_over_all_four_samples():
@@ -129,7 +129,7 @@ def test_a_single_difference_may_be_noise_among_many():
 
 
 def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, capsys):
-    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+    first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert run_claims(["--data", "mine", "--against", "theirs"]) == 0
     assert "mine ÷ theirs" in capsys.readouterr().out
@@ -139,7 +139,7 @@ def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, caps
     one = document["claims"]["journal-4k-seq-write"]
     assert one["verdicts"] == {"data_set": "held", "against": "refuted"}
     assert one["conditions"]["ratio"]["more_than_noise"] is True
-    assert document == comparison_document(*_both(tmp_path))
+    assert document == comparison_document(first, second)
 
 
 def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_come_last(tmp_path):
@@ -152,7 +152,7 @@ def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_
         return replace(assessment, judgements=claims if kind == "both" else claims[1:])
 
     mine, theirs = one(first, "written later", "both"), one(second, "", "both")
-    table = printed(print_comparison, mine, theirs, compare(mine, theirs)).splitlines()
+    table = printed(comparison_parts(mine, theirs)).splitlines()
     places = [
         next(at for at, line in enumerate(table) if text in line) for text in ("-write)", "Checks of the", "cap)")
     ]
@@ -162,12 +162,12 @@ def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_
         ["verdict", "HELD", "REFUTED"],
     ]
     assert table[-1].startswith("Exploratory: not registered")
-    found = comparison_document(mine, theirs, compare(mine, theirs))["claims"]
+    found = comparison_document(mine, theirs)["claims"]
     assert found["journal-4k-seq-write"]["exploratory"] == {"data_set": True, "against": False}
     assert [found[name]["kind"] for name in ("journal-4k-seq-write", "our-cap")] == ["claim", "setup_check"]
 
     mine, theirs = one(first, "", "claim"), one(second, "", "claim")
-    plain = printed(print_comparison, mine, theirs, compare(mine, theirs))
+    plain = printed(comparison_parts(mine, theirs))
     assert "xploratory" not in plain
     assert "Checks of the set-up" not in plain
 
@@ -229,10 +229,10 @@ def test_blocks_that_one_host_measured_in_turns_are_pairs_and_their_drift_cancel
     assert (found.paired, found.degrees_of_freedom, found.more_than_noise) == (True, 5, True)
     assert found.ratio == pytest.approx(1.1)
     assert 1 < found.low < 1.1 < found.high < 1.2
-    table = printed(print_comparison, mine, theirs, compare(mine, theirs))
+    table = printed(comparison_parts(mine, theirs))
     assert "more than noise, in pairs" in table
     assert "Student's t over pairs of blocks" in table
-    document = comparison_document(mine, theirs, compare(mine, theirs))
+    document = comparison_document(mine, theirs)
     assert document["claims"]["c"]["conditions"]["ratio"]["interval"] == "paired"
 
 
@@ -258,12 +258,7 @@ def test_blocks_that_share_no_drift_are_not_pairs(theirs):
     mine, other = in_blocks("mine", 2.2), in_blocks("theirs", 2.0, **theirs)
     (found,) = compare(mine, other)[0].conditions
     assert (found.paired, found.more_than_noise) == (False, False)
-    assert "Welch's t;" in printed(print_comparison, mine, other, compare(mine, other))
-
-
-def _both(tmp_path):
-    first, second = (judge_data_set(tmp_path / name) for name in ("mine", "theirs"))
-    return first, second, compare(first, second)
+    assert "Welch's t;" in printed(comparison_parts(mine, other))
 
 
 def test_an_expectation_is_about_the_data_set_and_not_about_the_other(tmp_path, monkeypatch, capsys):
@@ -306,7 +301,7 @@ def data_set(tmp_path):
 
 
 def test_the_table_has_the_figures_that_derive_wrote(data_set):
-    assert printed(print_ratios, data_set).splitlines() == [
+    assert ratio_lines(data_set) == [
         "rbd-journaling: throughput of the reference ÷ throughput of …",
         "  write seq        4K                  4M     8M",
         "    With journal   5.16 [4.80, 5.50]   2.19   -",
@@ -319,31 +314,28 @@ def test_a_described_data_set_gives_the_names(data_set):
     variants = [{"label": "Without journal", "reference": True}, {"label": "With journal", "reference": False}]
     manifest = {"experiments": {"rbd-journaling": {"title": "RBD journaling", "variants": variants}}}
     (data_set / "manifest.json").write_text(json.dumps(manifest))
-    assert (
-        printed(print_ratios, data_set).splitlines()[0]
-        == "RBD journaling: throughput of without journal ÷ throughput of …"
-    )
+    assert ratio_lines(data_set)[0] == "RBD journaling: throughput of without journal ÷ throughput of …"
 
 
 def test_every_ratio_with_an_interval_needs_no_remark(data_set):
     aggregate = data_set / "rbd-journaling" / "aggregate"
     spread = "".join(f"With journal,{size},1,2,,,3\n" for size in (4096, 4194304))
     (aggregate / "ratio-throughput-write-seq.spread.csv").write_text(f"{SPREAD}{spread}")
-    assert NO_INTERVAL not in printed(print_ratios, data_set)
+    assert NO_INTERVAL not in ratio_lines(data_set)
 
 
 def test_ratios_along_another_axis_are_those_of_their_long_file(data_set):
     rows = "With journal,1,2.5,2.4,2.6,3\nWith journal,1024,2.25,,,1\n"
     path = data_set / "rbd-journaling" / "aggregate" / "ratio-throughput-randwrite.csv"
     path.write_text(f"series,x,y,low,high,n\n{rows}")
-    assert printed(print_ratios, data_set).splitlines()[1:3] == [
+    assert ratio_lines(data_set)[1:3] == [
         f"  randwrite{'':8}1{'':19}1024",
         "    With journal   2.50 [2.40, 2.60]   2.25",
     ]
 
 
 def test_without_ratios_there_is_no_line(tmp_path):
-    assert printed(print_ratios, tmp_path) == ""
+    assert ratio_lines(tmp_path) == []
 
 
 def test_the_command_prints_them_before_the_sentences(capsys):

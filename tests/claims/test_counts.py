@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.claims.command import print_assessment, print_comparison
+from replay.claims.command import comparison_parts, verdict_parts
 from replay.claims.documents import as_csv, as_document, comparison_document
 from replay.claims.evaluate import compare, judge
 from replay.claims.model import (
@@ -149,9 +149,8 @@ def test_files_and_text_show_a_plain_number():
     assert conditions["left"]["blocks"] == {"1": 0, "2": 0, "3": 2}
     row = next(csv.DictReader(io.StringIO(as_csv(assessment))))
     assert (row["condition"], row["estimate"], row["region"]) == ("left", "2", "exactly 0")
-    assert "what is left: 2 in block 3: the claim needs exactly 0" in " ".join(
-        printed(print_assessment, assessment).split()
-    )
+    said = " ".join(printed(verdict_parts(assessment)).split())
+    assert "what is left: 2 in block 3: the claim needs exactly 0" in said
 
 
 @pytest.mark.parametrize(
@@ -159,12 +158,11 @@ def test_files_and_text_show_a_plain_number():
 )
 def test_two_data_sets_compare_counts_as_they_are(theirs, said, shown):
     first, second = assessed("mine", [0, 0, 0]), assessed("theirs", theirs)
-    compared = compare(first, second)
-    found = compared[0].conditions[0]
+    (found,) = compare(first, second)[0].conditions
     assert (found.ratio, found.more_than_noise, found.missing) == (None, None, said)
-    table = printed(print_comparison, first, second, compared)
+    table = printed(comparison_parts(first, second))
     assert said in table
     assert shown in table
     assert "0 of 0 ratios differ" in table
-    document = comparison_document(first, second, compared)["claims"]["c"]["conditions"]["left"]
+    document = comparison_document(first, second)["claims"]["c"]["conditions"]["left"]
     assert (document["kind"], document["missing"]) == ("count", said)

@@ -9,7 +9,6 @@ import pytest
 
 from replay.base.programs import older_releases
 from replay.claims.documents import compared_claims, releases_document, write_releases
-from replay.claims.evaluate import compare
 from replay.claims.judge import judge_data_set
 from replay.claims.load import load_book
 from support.claims import write_tidy
@@ -47,8 +46,7 @@ def test_the_newer_release_says_how_far_each_ratio_moved_from_the_older(tmp_path
     assert found["low"] < found["ratio"] < found["high"]
     assert (found["more_than_noise"], found["interval"]) == (True, "welch")
     # The same figures as `replay claims --against`, without what either side did not measure.
-    both = compare(judge_data_set(newer, book), judge_data_set(tmp_path / "mine-16", book))
-    everything = compared_claims(both)
+    everything = compared_claims(judge_data_set(newer, book), judge_data_set(tmp_path / "mine-16", book))
     assert claims == {name: everything[name] for name in claims}
     assert CLAIM in claims
     assert set(claims) < set(everything)

@@ -8,6 +8,7 @@ import math
 import random
 from pathlib import Path
 
+from replay.claims.command import print_parts
 from replay.claims.evaluate import judge
 from replay.claims.model import Claim, Condition, Presupposition, Region, Selector
 from replay.claims.tables import Table
@@ -67,10 +68,10 @@ def claim_of(*conditions):
     return Claim("c", "A sentence.", "S0", "e", conditions)
 
 
-def printed(print_it, *things):
-    """Return what one of the printers writes into a pipe."""
+def printed(parts):
+    """Return what these parts of a table look like in a pipe."""
     stream = io.StringIO()
-    print_it(*things, stream)
+    print_parts(parts, stream)
     return stream.getvalue()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.stats import CONFIDENCE, by_chance
@@ -214,8 +214,8 @@ def filled(template: str, figures: Mapping[str, str]) -> str:
 # Ratios of throughput -------------------------------------------------------------------------------------------------
 
 
-def print_ratios(data_set: Path, stream: TextIO) -> None:
-    """Print a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
+def ratio_lines(data_set: Path) -> list[str]:
+    """Return a data set's ratios of throughput with their intervals, and an empty line; nothing if it has none."""
     entries = read_manifest(data_set)["experiments"]
     lines: list[str] = []
     for folder in sorted(data_set.glob("*/aggregate")):
@@ -223,8 +223,7 @@ def print_ratios(data_set: Path, stream: TextIO) -> None:
         charts = {path.stem.removeprefix(_RATIOS): points for path in paths if (points := _points(path))}
         if charts:
             lines += _of_experiment(folder.parent.name, entries.get(folder.parent.name, {}), charts)
-    if lines:
-        print(*lines, "", sep="\n", file=stream)
+    return [*lines, ""] if lines else []
 
 
 #: By series and level of the axis, a ratio and the ends of its interval, as the files write them; "" if missing.

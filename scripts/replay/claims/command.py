@@ -21,7 +21,7 @@ from replay.base import stats as statistics
 from replay.base.errors import ConfigurationError
 from replay.base.paths import benchmarks_directory, suggestion
 from replay.base.terminal import console_of, is_terminal
-from replay.claims.brief import aligned, as_text, brief, print_ratios
+from replay.claims.brief import aligned, as_text, brief, ratio_lines
 from replay.claims.documents import as_document, comparison_document
 from replay.claims.evaluate import ClaimComparison, ConditionComparison, compare, three_digits
 from replay.claims.judge import (
@@ -74,18 +74,17 @@ def run(options: argparse.Namespace) -> int:
         left_out = [judgement.claim.id for judgement in assessment.judgements if judgement.verdict == NOT_MEASURED]
         assessment = replace(assessment, judgements=assessment.measured)
     if options.brief:
-        if options.ratios:
-            print_ratios(data_set, sys.stdout)
         beside = None if other is None else as_document(other)
         sentences = brief(book, as_document(assessment), read_controls(data_set), beside)
-        print(as_text(assessment.data_set, sentences))
+        ratios = ratio_lines(data_set) if options.ratios else ()
+        print(*ratios, as_text(assessment.data_set, sentences), sep="\n")
     elif options.json:
-        compared = None if other is None else comparison_document(assessment, other, compare(assessment, other))
+        compared = None if other is None else comparison_document(assessment, other)
         print(json.dumps(compared or as_document(assessment), indent=2, ensure_ascii=False))
     elif other is None:
-        print_assessment(assessment, sys.stdout)
+        print_parts(verdict_parts(assessment), sys.stdout)
     else:
-        print_comparison(assessment, other, compare(assessment, other), sys.stdout)
+        print_parts(comparison_parts(assessment, other), sys.stdout)
     if left_out and not options.json and not options.brief:
         number = "1 more claim is" if len(left_out) == 1 else f"{len(left_out)} more claims are"
         print(f"{number} not measured: {', '.join(left_out)}")
@@ -137,22 +136,7 @@ def _unmet(expected: str, assessment: Assessment) -> str:
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
-def print_assessment(assessment: Assessment, stream: TextIO) -> None:
-    """Print each claim: its verdict, its sentence, and the reason below it."""
-    _print(_assessment(assessment), stream)
-
-
-def print_comparison(
-    first: Assessment, second: Assessment, compared: Sequence[ClaimComparison], stream: TextIO
-) -> None:
-    """Print the verdicts on each claim, both estimates of each condition, and their ratio.
-
-    A claim whose verdicts differ begins with ≠. Checks of the set-up come last, under a line of their own.
-    """
-    _print(_comparison(first, second, compared), stream)
-
-
-def _print(parts: Iterable[RenderableType], stream: TextIO) -> None:
+def print_parts(parts: Iterable[RenderableType], stream: TextIO) -> None:
     page = io.StringIO()
     console = console_of(stream) if is_terminal(stream) else Console(file=page, width=PLAIN_WIDTH, color_system=None)
     for part in parts:
@@ -161,7 +145,8 @@ def _print(parts: Iterable[RenderableType], stream: TextIO) -> None:
     stream.write("\n".join(line.rstrip() for line in page.getvalue().split("\n")))
 
 
-def _assessment(assessment: Assessment) -> Iterator[RenderableType]:
+def verdict_parts(assessment: Assessment) -> Iterator[RenderableType]:
+    """Yield each claim: its verdict, its sentence, and the reason below it."""
     if not assessment.judgements:
         yield NO_CLAIM
     for kind in (CLAIM, SETUP_CHECK):
@@ -249,7 +234,12 @@ def _hosts(assessment: Assessment) -> Iterator[str]:
 # Two data sets --------------------------------------------------------------------------------------------------------
 
 
-def _comparison(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> Iterator[RenderableType]:
+def comparison_parts(first: Assessment, second: Assessment) -> Iterator[RenderableType]:
+    """Yield the verdicts on each claim, both estimates of each condition, and their ratio.
+
+    A claim whose verdicts differ begins with ≠. Checks of the set-up come last, under a line of their own.
+    """
+    compared = compare(first, second)
     for side in (first, second):
         yield f"{side.data_set}: {side.measured_with or 'its versions are not recorded'}"
     rows = [["", first.data_set, second.data_set, f"{first.data_set} ÷ {second.data_set}"]]

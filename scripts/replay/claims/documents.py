@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -210,7 +209,7 @@ def _verdict(judgement: Judgement) -> tuple[str, ...]:
 _SIDES = ("data_set", "against")
 
 
-def comparison_document(first: Assessment, second: Assessment, compared: Sequence[ClaimComparison]) -> dict[str, Any]:
+def comparison_document(first: Assessment, second: Assessment) -> dict[str, Any]:
     """Return the comparison for programs. `ratio` is the first data set's estimate ÷ the second's."""
     sides = dict(zip(_SIDES, (first, second), strict=True))
     return {
@@ -220,12 +219,12 @@ def comparison_document(first: Assessment, second: Assessment, compared: Sequenc
         "measured_with": {name: side.measured_with or None for name, side in sides.items()},
         "altered": dict.fromkeys(_SIDES, False),
         "method": {"confidence": statistics.CONFIDENCE, "correction": "holm"},
-        "claims": compared_claims(compared),
+        "claims": compared_claims(first, second),
     }
 
 
-def compared_claims(compared: Sequence[ClaimComparison]) -> dict[str, Any]:
-    return {comparison.claim.id: _claim_document(comparison) for comparison in compared}
+def compared_claims(first: Assessment, second: Assessment) -> dict[str, Any]:
+    return {comparison.claim.id: _claim_document(comparison) for comparison in compare(first, second)}
 
 
 def _claim_document(comparison: ClaimComparison) -> dict[str, Any]:
@@ -283,11 +282,8 @@ def releases_document(own: Assessment, *others: Assessment) -> dict[str, Any] | 
     for other in others:
         measured = {judgement.claim.id for judgement in other.measured}
         both = tuple(judgement for judgement in own.measured if judgement.claim.id in measured)
-        if compared := compare(replace(own, judgements=both), other):
-            against[other.data_set] = {
-                "measured_with": other.measured_with or None,
-                "claims": compared_claims(compared),
-            }
+        if claims := compared_claims(replace(own, judgements=both), other):
+            against[other.data_set] = {"measured_with": other.measured_with or None, "claims": claims}
     if not against:
         return None
     return {
