@@ -20,6 +20,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import NamedTuple
 
 from replay.base import stats as statistics
@@ -76,7 +77,7 @@ def random_effects(
     count, variance = len(estimates), variance_between(estimates, errors)
     weights = [1 / (error**2 + variance) for error in errors]
     total = math.fsum(weights)
-    mean = _weighted(weights, estimates)
+    mean = fmean(estimates, weights)
     spread = math.fsum(weight * (estimate - mean) ** 2 for weight, estimate in zip(weights, estimates, strict=True))
     error = math.sqrt(spread / (count - 1) / total)
     half = statistics.t_quantile(count, confidence) * error
@@ -94,12 +95,12 @@ def variance_between(estimates: Sequence[float], errors: Sequence[float]) -> flo
     less the mean of their squared errors.
     """
     squares = [error**2 for error in errors]
-    count, middle = len(estimates), math.fsum(estimates) / len(estimates)
+    count, middle = len(estimates), fmean(estimates)
     sample = math.fsum((estimate - middle) ** 2 for estimate in estimates) / (count - 1)
-    variance = max(0.0, sample - math.fsum(squares) / count)
+    variance = max(0.0, sample - fmean(squares))
     for _ in range(_ROUNDS):
         weights = [1 / (square + variance) for square in squares]
-        mean = _weighted(weights, estimates)
+        mean = fmean(estimates, weights)
         excess = math.fsum(
             weight**2 * ((estimate - mean) ** 2 - square)
             for weight, estimate, square in zip(weights, estimates, squares, strict=True)
@@ -121,10 +122,6 @@ def pooled_errors(campaigns: Sequence[tuple[int, float]]) -> list[float]:
     freedom = sum(n - 1 for n, _ in campaigns)
     variance = math.fsum((n - 1) * n * error**2 for n, error in campaigns) / freedom
     return [math.sqrt(variance / n) for n, _ in campaigns]
-
-
-def _weighted(weights: Sequence[float], values: Sequence[float]) -> float:
-    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / math.fsum(weights)
 
 
 def over_campaigns(claim: Claim, judgements: Mapping[str, Judgement]) -> ClaimOverCampaigns:
