@@ -31,6 +31,7 @@ from replay.design.configuration import (
     load_claims_document,
     load_experiment,
 )
+from replay.design.design import within
 
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"
@@ -163,7 +164,7 @@ def _presupposition(
 def _matches(selector: Selector, variants: Sequence[str], levels: Mapping[str, Sequence[Any]]) -> bool:
     if variants and selector.variant not in variants:
         return False
-    return any(all(point[factor] in wanted for factor, wanted in levels.items()) for point in selector.points())
+    return any(within(point, levels) for point in selector.points())
 
 
 def _each(raw: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:

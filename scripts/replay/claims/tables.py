@@ -36,6 +36,7 @@ from replay.claims.model import (
 )
 from replay.derive.facts import FACTS, FactType, Predicate, lower_bound_of
 from replay.derive.part import REGISTERED_FILE
+from replay.design.design import within
 from replay.evidence.data_set import MANIFEST
 
 #: A placeholder for a column of tidy.csv in what a condition says.
@@ -227,7 +228,7 @@ def _cells(
                 # Of independent runs, a block may have those of one side only.
                 rows = table.find(block, selector) or []
                 for point, row in zip(selector.points(), rows, strict=False):
-                    if all(point[factor] in wanted for factor, wanted in presupposition.levels.items()):
+                    if within(point, presupposition.levels):
                         runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
     return runs
 

@@ -15,6 +15,7 @@ from replay.derive.cells import AttemptRecord, CellRow, host_of, machines_by_blo
 from replay.derive.computed import sampling_entry
 from replay.derive.designs import Aggregate, CombinedDesign
 from replay.derive.part import LINES
+from replay.design.design import within
 from replay.evidence.record import ceph_versions
 
 #: Facts of sidecars that are part of the set-up. The manifest states them if the design does not.
@@ -273,7 +274,7 @@ def upper_bounds(design: CombinedDesign, counted: pd.DataFrame) -> dict[str, dic
     bounds = {}
     for bound in design.public.get("ceilings", ()):
         metric = bound["metric"]
-        cells = [name for name, cell in design.cells.items() if _is_among(cell.levels, bound["levels"])]
+        cells = [name for name, cell in design.cells.items() if within(cell.levels, bound["levels"])]
         rows = counted[counted["cell"].isin(cells) & (counted[metric] > 0)] if metric in counted else counted.iloc[:0]
         if not rows.empty:
             # The id decides between equal medians, so that the same raw output always gives the same bytes.
@@ -281,10 +282,6 @@ def upper_bounds(design: CombinedDesign, counted: pd.DataFrame) -> dict[str, dic
             best = max(medians.index, key=lambda cell: (medians[cell], cell))
             bounds[bound["name"]] = _bound(design, best, rows[rows["cell"] == best], metric)
     return bounds
-
-
-def _is_among(levels: Mapping[str, Any], wanted: Mapping[str, Iterable[Any]]) -> bool:
-    return all(levels.get(name) in allowed for name, allowed in wanted.items())
 
 
 def _bound(design: CombinedDesign, cell: str, rows: pd.DataFrame, metric: str) -> dict[str, Any]:

@@ -184,6 +184,11 @@ class Design:
         return digest_of(self.public())
 
 
+def within(levels: Mapping[str, Any], limits: Mapping[str, Iterable[Any]]) -> bool:
+    """Return whether each factor that is limited has one of the allowed levels."""
+    return all(levels.get(factor) in allowed for factor, allowed in limits.items())
+
+
 def plan_digest(design: Design, block: int) -> str:
     """Return the digest that names a block's receipt. It covers only the block's number and the cells of its sets."""
     return digest_of({"block": block, "cells": sorted(c.cell_id for s in design.sets for c in s.cells)})

@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import did_you_mean
-from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of
+from replay.design.design import Cell, CellSet, Design, Image, Sizing, Skip, Variant, digest_of, within
 
 
 def expand(
@@ -161,7 +161,7 @@ def _sets(design: Design, only: Mapping[str, Any], where: str) -> tuple[CellSet,
         cells = tuple(
             _cell(design, point, levels, variant)
             for variant in design.variants
-            if any(_within(levels, limits) for limits in _limits(only, variant.name))
+            if any(within(levels, limits) for limits in _limits(only, variant.name))
         )
         if cells:
             sets.append(CellSet(point=point, levels=levels, cells=cells))
@@ -172,10 +172,6 @@ def _limits(only: Mapping[str, Any], variant: str) -> list[Mapping[str, Any]]:
     """Return a variant's limits, each of factor to levels. A point has to be within at least one of them."""
     limits = only.get(variant, {})
     return [limits] if isinstance(limits, Mapping) else list(limits)
-
-
-def _within(levels: Mapping[str, Any], limits: Mapping[str, Any]) -> bool:
-    return all(levels[factor] in allowed for factor, allowed in limits.items())
 
 
 def _cell(design: Design, point: str, levels: Mapping[str, Any], variant: Variant) -> Cell:
@@ -206,7 +202,7 @@ def narrowed(design: Design, wanted: Iterable[str]) -> Design:
     chosen = _levels(design, wanted)
     if not chosen or not design.sets:
         return design
-    kept = tuple(cell_set for cell_set in design.sets if _within(cell_set.levels, chosen))
+    kept = tuple(cell_set for cell_set in design.sets if within(cell_set.levels, chosen))
     if not kept:
         raise ConfigurationError(f"{design.name} has no set at these levels", where=_option(wanted))
     return replace(design, sets=kept, left_out=tuple(cell_set for cell_set in design.sets if cell_set not in kept))
