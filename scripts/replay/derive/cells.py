@@ -97,19 +97,13 @@ class AttemptRecord:
         return frozenset(row.cell_id for row in self.rows)
 
 
-@dataclass
-class Loaded:
-    """The content of an experiment's evidence: its attempts, sorted by block, point and number, and its receipts."""
-
-    attempts: list[AttemptRecord] = field(default_factory=list)
-    receipts: list[Mapping[str, Any]] = field(default_factory=list)
-
-
-def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Designs, Loaded]:
-    """Verify and read the evidence of an experiment; return its prepared designs, attempts and receipts.
+def load_evidence(
+    raw: Path, prepare: Callable[[Designs], Designs]
+) -> tuple[Designs, list[AttemptRecord], list[Mapping[str, Any]]]:
+    """Verify and read the evidence of an experiment; return its prepared designs, its attempts and its receipts.
 
     `prepare` is applied to the recorded designs. Rows hold only the series that the prepared designs draw. Attempts
-    that are not sealed yet are left out.
+    that are not sealed yet are left out, and the others are sorted by block, point and number.
     Raises EvidenceError that names the pack, member or file that is missing, altered, malformed or not listed.
     """
     while True:
@@ -119,28 +113,29 @@ def load_evidence(raw: Path, prepare: Callable[[Designs], Designs]) -> tuple[Des
             if not recorded:
                 raise EvidenceError("no design-<digest>.json", where=raw, next_step="measure the experiment again")
             designs = prepare(recorded)
-            return designs, _load_blocks(listing.blocks, wanted_series(designs.values()))
+            return designs, *_load_blocks(listing.blocks, wanted_series(designs.values()))
 
 
-def _load_blocks(blocks: Iterable[Pack | OpenBlock], wanted: Wanted) -> Loaded:
-    loaded = Loaded()
+def _load_blocks(
+    blocks: Iterable[Pack | OpenBlock], wanted: Wanted
+) -> tuple[list[AttemptRecord], list[Mapping[str, Any]]]:
+    attempts, receipts = [], []
     for block in blocks:
         for folder in block.folders():
             if ATTEMPT.fullmatch(folder.path):
-                loaded.attempts.append(_load(folder, wanted))
+                attempts.append(_load(folder, wanted))
             for name, content in folder.contents.items():
-                if match := RECEIPT.fullmatch(f"{folder.path}/{name}"):
-                    receipt = parse_json(f"{folder.where}{name}", content)
-                    loaded.receipts.append({**receipt, "block": block.block, "plan": match["plan"]})
-    loaded.attempts.sort(key=lambda record: record.key)
-    for record, following in pairwise(loaded.attempts):
+                if RECEIPT.fullmatch(f"{folder.path}/{name}"):
+                    receipts.append(parse_json(f"{folder.where}{name}", content))
+    attempts.sort(key=lambda record: record.key)
+    for record, following in pairwise(attempts):
         if record.key == following.key:
             raise EvidenceError(
                 "two packs hold this attempt",
                 where=f"block {record.block}, {record.point}, attempt {record.number}",
                 next_step="restore the packs from git or from a copy",
             )
-    return loaded
+    return attempts, receipts
 
 
 def _load(files: Folder, wanted: Wanted) -> AttemptRecord:

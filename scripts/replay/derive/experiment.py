@@ -40,11 +40,11 @@ def derive_experiment(directory: Path) -> Derived:
     Raises EvidenceError that names the file that is missing, altered or invalid.
     """
     raw = directory / "raw"
-    designs, loaded = load_evidence(raw, _with_metrics)
-    records = of_one_host(loaded.attempts)
+    designs, attempts, receipts = load_evidence(raw, _with_metrics)
+    records = of_one_host(attempts)
     measured = (record for record in records if record.rows)
     last = max(measured, key=lambda record: (record.ended_at, *record.key), default=None)
-    design = combine(designs, loaded.receipts, (last.ended_at, last.cell_ids) if last else None)
+    design = combine(designs, receipts, (last.ended_at, last.cell_ids) if last else None)
     design.check(f"{raw}/design")
     chosen = used_attempts(records, design).values()
     used = [(record, row) for record in chosen for row in record.rows if row.cell_id in design.cells]
@@ -85,8 +85,8 @@ def write_entities(directory: Path) -> None:
     It writes no other table: verdicts and manifest would not be made again. Raises EvidenceError like
     `derive_experiment`.
     """
-    _, loaded = load_evidence(directory / "raw", lambda recorded: recorded)
-    if text := entities_csv(of_one_host(loaded.attempts)):
+    _, attempts, _ = load_evidence(directory / "raw", lambda recorded: recorded)
+    if text := entities_csv(of_one_host(attempts)):
         with locked(directory.parent):
             write_if_changed(directory / ENTITIES_FILE, text)
 
