@@ -90,14 +90,19 @@ def test_unpacked_files_pass_sha256sum_and_never_land_among_data_sets(tree, tmp_
     assert run_raw(["unpack", str(tree.packs()[0]), "--into", str(tmp_path / "benchmarks" / "mine" / "x")]) == 2
 
 
-def test_packs_of_two_data_sets_are_unpacked_side_by_side(tree, tmp_path):
-    other = RawTree(tmp_path / "benchmarks" / "other" / "rbd-journaling").measure(blocks=1)
-    packs = [str(tree.packs()[0]), str(other.packs()[0])]
+@pytest.mark.parametrize(
+    ("other", "folders"),
+    [("benchmarks/other", ("mine", "other")), ("elsewhere/mine", ("benchmarks/mine", "elsewhere/mine"))],
+)
+def test_packs_of_two_data_sets_are_unpacked_side_by_side(tree, tmp_path, other, folders):
+    twin = RawTree(tmp_path / other / "rbd-journaling").measure(blocks=1)
+    packs = [str(tree.packs()[0]), str(twin.packs()[0])]
     assert run_raw(["unpack", *packs, "--into", str(tmp_path / "look")]) == 0
-    for name in ("mine", "other"):
+    for name in folders:
         folder = tmp_path / "look" / name / "rbd-journaling"
         done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=folder, check=False)
         assert done.returncode == 0
+
 
 
 def test_verify_counts_good_packs_and_names_bad_ones(tree, capsys):

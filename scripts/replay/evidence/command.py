@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -65,13 +66,11 @@ def _unpack(options: argparse.Namespace) -> None:
         raise ConfigurationError("this folder is not empty", where=options.into, next_step="name a new folder")
     blocks = list(_chosen(options))
     experiments = {block.raw: Path(block.raw).resolve().parent for block in blocks}
-    data_sets = {experiment.parent for experiment in experiments.values()}
+    above = os.path.commonpath(experiments.values()) if blocks else ""
     count = 0
     for block in blocks:
         # Several data sets get a folder each, and so do several experiments; a single one is unpacked as in its packs.
-        experiment = experiments[block.raw]
-        above = into / experiment.parent.name if len(data_sets) > 1 else into
-        root = above / experiment.name if len(set(experiments.values())) > 1 else into
+        root = into / experiments[block.raw].relative_to(above)
         sums: dict[str, str] = {}
         for folder in block.folders():
             (root / folder.path).mkdir(parents=True, exist_ok=True)
