@@ -117,6 +117,13 @@ def snakemakes() -> Iterator[Snakemakes]:
 
 
 @pytest.fixture
+def benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of data sets, which is empty."""
+    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A separate configuration folder with the project's experiments; ledgers go to the test's folder."""
     folder = tmp_path / "config"

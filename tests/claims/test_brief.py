@@ -223,11 +223,10 @@ def test_a_figure_and_its_unit_stay_on_one_line():
 
 
 @pytest.fixture
-def two_data_sets(tmp_path, monkeypatch):
+def two_data_sets(benchmarks):
     """The data set that ships under two names."""
     for name in ("mine", "other"):
-        (tmp_path / name).symlink_to(ROOT / "benchmarks" / "tentacle")
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+        (benchmarks / name).symlink_to(ROOT / "benchmarks" / "tentacle")
 
 
 def test_the_command_reports_both_data_sets_and_the_control(two_data_sets, capsys):

@@ -216,9 +216,8 @@ def test_a_data_set_is_judged_and_described(tmp_path):
     assert "REFUTED" in printed(verdict_parts(found))
 
 
-def test_a_table_says_which_blocks_come_from_which_host(tmp_path, monkeypatch, capsys):
-    data_set = write_tidy(tmp_path / "mine", 2.0)
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_a_table_says_which_blocks_come_from_which_host(benchmarks, capsys):
+    data_set = write_tidy(benchmarks / "mine", 2.0)
 
     def said(**hosts):
         experiments = {"rbd-journaling": {"provenance": {"machines_by_block": hosts}}, "failover": {}}
@@ -241,9 +240,8 @@ def test_a_figure_over_several_hosts_says_so():
     assert "host" not in found(1).reason
 
 
-def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeypatch, capsys):
-    write_tidy(tmp_path / "mine", 2.0)
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_the_program_sets_its_exit_status_by_what_was_expected(benchmarks, capsys):
+    write_tidy(benchmarks / "mine", 2.0)
     assert run_claims(["--data", "mine", "--expect", "refuted:journal-4k-seq-write"]) == 0
     assert run_claims(["--data", "mine", "--expect", "held:journal-4k-seq-write"]) == 1
     assert "expected held, found refuted" in capsys.readouterr().err
@@ -251,9 +249,8 @@ def test_the_program_sets_its_exit_status_by_what_was_expected(tmp_path, monkeyp
     assert run_claims(["--data", "nowhere"]) == 3
 
 
-def test_the_program_can_show_only_the_claims_of_some_experiments(tmp_path, monkeypatch, capsys):
-    write_tidy(tmp_path / "mine", 2.0)
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_the_program_can_show_only_the_claims_of_some_experiments(benchmarks, capsys):
+    write_tidy(benchmarks / "mine", 2.0)
     assert run_claims(["--data", "mine", "--experiment", "rbd-journaling"]) == 0
     said = capsys.readouterr().out
     assert "journal-4k-seq-write" in said

@@ -128,9 +128,8 @@ def test_a_single_difference_may_be_noise_among_many():
     assert found(shift, 40).more_than_noise is False
 
 
-def test_the_program_compares_as_a_table_and_as_json(tmp_path, monkeypatch, capsys):
-    first, second = data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_the_program_compares_as_a_table_and_as_json(benchmarks, capsys):
+    first, second = data_sets(benchmarks, (10, {}), (2, {"seed": 2}))
     assert run_claims(["--data", "mine", "--against", "theirs"]) == 0
     assert "mine ÷ theirs" in capsys.readouterr().out
     assert run_claims(["--data", "mine", "--against", "theirs", "--json"]) == 0
@@ -172,11 +171,10 @@ def test_exploratory_verdicts_are_marked_on_their_side_and_checks_of_the_set_up_
     assert "Checks of the set-up" not in plain
 
 
-def test_a_comparison_says_which_ceph_and_client_measured_each(tmp_path, monkeypatch, capsys):
-    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
+def test_a_comparison_says_which_ceph_and_client_measured_each(benchmarks, capsys):
+    data_sets(benchmarks, (10, {}), (2, {"seed": 2}))
     setup = {"ceph_version": "18.2.4, 18.2.7", "librbd_version": "16.2.15"}
-    (tmp_path / "mine" / "manifest.json").write_text(json.dumps({"setup": setup}))
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+    (benchmarks / "mine" / "manifest.json").write_text(json.dumps({"setup": setup}))
     assert run_claims(["--data", "mine", "--against", "theirs"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[:2] == [
@@ -261,18 +259,16 @@ def test_blocks_that_share_no_drift_are_not_pairs(theirs):
     assert "Welch's t;" in printed(comparison_parts(mine, other))
 
 
-def test_an_expectation_is_about_the_data_set_and_not_about_the_other(tmp_path, monkeypatch, capsys):
-    data_sets(tmp_path, (10, {}), (2, {"seed": 2}))
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_an_expectation_is_about_the_data_set_and_not_about_the_other(benchmarks, capsys):
+    data_sets(benchmarks, (10, {}), (2, {"seed": 2}))
     wanted = ["--data", "mine", "--against", "theirs", "--expect"]
     assert run_claims([*wanted, "held:journal-4k-seq-write"]) == 0
     assert run_claims([*wanted, "refuted:journal-4k-seq-write"]) == 1
     assert "expected refuted, found held" in capsys.readouterr().err
 
 
-def test_a_data_set_is_not_compared_with_itself_or_with_none(tmp_path, monkeypatch, capsys):
-    write_tidy(tmp_path / "mine", 2.0)
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_a_data_set_is_not_compared_with_itself_or_with_none(benchmarks, capsys):
+    write_tidy(benchmarks / "mine", 2.0)
     assert run_claims(["--data", "mine", "--against", "mine"]) == 2
     assert "the same data set" in capsys.readouterr().err
     assert run_claims(["--data", "mine", "--against", "nowhere"]) == 3

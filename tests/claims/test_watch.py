@@ -18,12 +18,6 @@ from support.rawtree import RawTree
 SECONDS = 90
 
 
-@pytest.fixture
-def benchmarks(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    return tmp_path
-
-
 def attempts_in(manifest):
     return json.loads(manifest.read_text())["experiments"]["rbd-journaling"]["attempts"]
 

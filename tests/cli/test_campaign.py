@@ -15,10 +15,9 @@ from support.rawtree import RawTree
 
 
 @pytest.fixture
-def tree(tmp_path, monkeypatch):
+def tree(benchmarks):
     """Two blocks of rbd-journaling."""
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    return RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
+    return RawTree(benchmarks / "mine" / "rbd-journaling", sealed=False).measure(blocks=2)
 
 
 @pytest.mark.slow
@@ -46,9 +45,8 @@ def test_the_table_of_the_measured_experiments_claims_is_printed_and_why_measuri
 
 
 @pytest.mark.slow
-def test_where_no_cell_counts_nothing_is_presented(tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    tree = RawTree(tmp_path / "mine" / "rbd-journaling", sealed=False)
+def test_where_no_cell_counts_nothing_is_presented(benchmarks, capfd):
+    tree = RawTree(benchmarks / "mine" / "rbd-journaling", sealed=False)
     tree.attempt(1, next(iter(tree.points)), invalid={"with-journal": "too_short"})
     assert derive_and_judge("mine", ["rbd-journaling"], 1) == 1
     said = capfd.readouterr().out
@@ -84,14 +82,9 @@ def test_a_bug_in_deriving_is_shown_and_is_never_called_a_success(tree, capfd, m
     assert "deriving ended with status 1; the raw output is unaffected" in said.out
 
 
-def test_a_run_that_measured_nothing_does_not_mention_claims(tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
+def test_a_run_that_measured_nothing_says_why_and_does_not_mention_claims(benchmarks, capfd):
     assert derive_and_judge("mine", ["rbd-journaling"], 4) == 4
     assert capfd.readouterr().out == ""
-
-
-def test_a_run_that_measured_nothing_says_why_all_the_same(tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
     assert derive_and_judge("mine", ["rbd-journaling"], 4, FAILURE) == 4
     assert capfd.readouterr().out == f"\nmeasuring ended early: {FAILURE.what}\nnext: measure again later\n"
 

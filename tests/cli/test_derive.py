@@ -28,9 +28,8 @@ def forked(snakemakes, tmp_path_factory):
 
 
 @pytest.fixture
-def data_set(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    return measured_in(tmp_path)
+def data_set(benchmarks):
+    return measured_in(benchmarks)
 
 
 def measured_in(benchmarks):
@@ -104,10 +103,9 @@ def test_every_experiment_whose_evidence_was_altered_is_named(data_set, capfd):
         assert str(pack) in said
 
 
-def test_a_file_of_an_open_block_that_was_altered_is_named_even_if_nothing_is_due(tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    tree = RawTree(tmp_path / "demo" / "rbd-journaling", sealed=False).measure()
-    derive_data_set(tmp_path / "demo")
+def test_a_file_of_an_open_block_that_was_altered_is_named_even_if_nothing_is_due(benchmarks, capfd):
+    tree = RawTree(benchmarks / "demo" / "rbd-journaling", sealed=False).measure()
+    derive_data_set(benchmarks / "demo")
     path = tree.path("block-01/read-seq-4096/attempt-1/control.stdout")
     path.write_text("")
     assert run_derive(["--data", "demo"]) == 3

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 
 @pytest.fixture
-def benchmarks(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    return tmp_path
+def directory(tmp_path: Path) -> Path:
+    """The folder of an experiment."""
+    return tmp_path / "demo" / "rbd-journaling"

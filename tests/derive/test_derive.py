@@ -19,11 +19,6 @@ from support.datasets import digests, rows_of, spread_of
 from support.rawtree import VARIANTS, RawTree, rbd_bench_output
 
 
-@pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "demo" / "rbd-journaling"
-
-
 def table(directory, name):
     with (directory / "aggregate" / f"{name}.csv").open(newline="") as file:
         header, *rows = csv.reader(file)

@@ -24,11 +24,6 @@ REFERENCE = ROOT / "benchmarks" / "tentacle"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "demo" / "rbd-journaling"
-
-
 def recorded(directory):
     derive_data_set(directory.parent)
     return json.loads((directory.parent / "recording.json").read_text())

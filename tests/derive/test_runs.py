@@ -22,11 +22,6 @@ from support.rawtree import RawTree, rbd_bench_output
 REFERENCE = ROOT / "benchmarks" / "tentacle"
 
 
-@pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "demo" / "rbd-journaling"
-
-
 def rows_behind(directory, name):
     """Return the rows of a chart in its experiment's file of runs."""
     return [row for row in rows_of(directory / "aggregate" / RUNS_FILE) if row["chart"] == name]

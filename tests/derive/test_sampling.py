@@ -163,9 +163,8 @@ def test_a_run_is_compared_only_with_the_runs_of_its_own_point(tmp_path):
     assert one == "rbd-bench/chart: a, 1: 30 in block 5, attempt 1; the median is 12, z = 12.1"
 
 
-def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    folder = tmp_path / "mine" / "rbd-bench" / "aggregate"
+def test_the_command_lists_them_and_changes_nothing(benchmarks, capsys):
+    folder = benchmarks / "mine" / "rbd-bench" / "aggregate"
     folder.mkdir(parents=True)
     (folder.parent / "raw").mkdir()
     (folder.parent / "raw" / "SHA256SUMS").touch()
@@ -179,7 +178,7 @@ def test_the_command_lists_them_and_changes_nothing(tmp_path, monkeypatch, capsy
         "mine: 1 of 8 runs in charts lie far from the median of their point (modified z above 3.5); all are kept",
     ]
     assert table.read_bytes() == before
-    assert flagged_in(tmp_path / "mine", ["rbd-bench"]).runs == 8
+    assert flagged_in(benchmarks / "mine", ["rbd-bench"]).runs == 8
 
 
 def test_runs_that_are_lines_are_not_compared_bin_by_bin(tmp_path):

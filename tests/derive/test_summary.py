@@ -14,11 +14,6 @@ from replay.evidence.record import bottleneck_of
 from support.rawtree import VARIANTS, RawTree
 
 
-@pytest.fixture
-def directory(tmp_path):
-    return tmp_path / "demo" / "rbd-journaling"
-
-
 def entry_of(tree):
     return derive_experiment(tree.directory).entry
 

@@ -15,10 +15,9 @@ from support.datasets import measured
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch):
-    monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path))
-    measured(tmp_path / "mine")
-    return tmp_path / "mine"
+def mine(benchmarks):
+    measured(benchmarks / "mine")
+    return benchmarks / "mine"
 
 
 def test_nothing_is_measured_into_a_copy_that_was_measured_under_another_name(mine):
