@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
 
 from replay.base.errors import ConfigurationError
@@ -25,8 +23,7 @@ VARIANTS = "{ none: without-journal, journal: with-journal }"
 
 
 def shipped_row(mode):
-    with (REFERENCE / "answer.csv").open(newline="") as file:
-        return next(row for row in csv.DictReader(file) if row["name"] == mode)
+    return next(row for row in rows_of(REFERENCE / "answer.csv") if row["name"] == mode)
 
 
 @pytest.fixture

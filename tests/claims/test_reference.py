@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 
@@ -141,6 +140,5 @@ def test_the_control_s_share_is_that_of_the_drawn_intervals(derived):
 
 def test_the_snapshot_claim_names_the_interval_that_the_data_state():
     (one,) = (one for one in judge_data_set(REFERENCE).judgements if one.claim.id == "snapshot-leaves-writes-alone")
-    with (REFERENCE / "rbd-journaling" / "tidy.csv").open(newline="") as file:
-        stated = {row["snapshot_interval_seconds"] for row in csv.DictReader(file)} - {""}
+    stated = {row["snapshot_interval_seconds"] for row in rows_of(REFERENCE / "rbd-journaling" / "tidy.csv")} - {""}
     assert f"a snapshot every {stated.pop()} s" in one.results[0].says

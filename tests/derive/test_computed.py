@@ -11,6 +11,7 @@ from replay.base.paths import ROOT
 from replay.derive.computed import computed_metrics, ledger_entities
 from replay.derive.facts import FACTS, facts_of
 from replay.evidence.record import bottleneck_of
+from support.datasets import rows_of
 
 
 def osd(writes, copies, *, media=None, cpu=None):
@@ -221,8 +222,7 @@ def test_the_cpu_time_of_an_operation_and_of_a_byte_comes_from_the_steady_part()
 
 
 def shipped(experiment):
-    with (REFERENCE / experiment / "tidy.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return rows_of(REFERENCE / experiment / "tidy.csv")
 
 
 def test_every_shipped_cell_states_each_of_its_facts_once():

@@ -359,12 +359,9 @@ def test_the_manifest_says_what_a_chart_s_label_needs(directory):
 
 def test_the_set_up_names_every_processor_that_was_measured_on_and_keeps_the_rest_as_noted(directory):
     tree = RawTree(directory, sealed=False).measure(blocks=2)
-    sidecars = [one for one in tree.files("block-02/*/attempt-1/*.json") if "host" in json.loads(one.read_text())]
-    assert sidecars
-    for sidecar in sidecars:
-        told = json.loads(sidecar.read_text())
-        sidecar.write_text(json.dumps(told | {"host": {**told["host"], "cpu": "Another CPU", "cores": 4}}))
-    tree.reseal()
+    tree.change_sidecars(
+        "block-02/*/attempt-1/*.json", lambda told: {"host": {**told["host"], "cpu": "Another CPU", "cores": 4}}
+    )
     (directory.parent / "campaign.json").write_text(
         json.dumps({"schema_version": 1, "data_set": "demo", "setup": {"cpu": "A CPU", "cores": 2, "osds": 3}})
     )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import json
-
 import pytest
 
 from replay.claims.data_set import derive_data_set
 from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
 from replay.evidence.record import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
-from support.datasets import manifest_of, measured
+from support.datasets import manifest_of, measured, rows_of
 from support.rawtree import RawTree
 
 RECORDED = {"limiter": "none", "limiter_rule": "the runner's", "load": {"cpu_idle_fraction": 0.22}}
@@ -54,20 +51,18 @@ def derived(benchmarks):
     levels = {"io_type": ["write"], "io_size_bytes": [4096]}
     ceiling = {"name": "small_bytes_per_second", "metric": "bytes_per_second", "levels": levels}
     tree = measured(benchmarks / "demo", blocks=3, ceilings=[ceiling], sealed=False)
-    for path in tree.files("block-*/*/attempt-*/*.json"):
-        sidecar = json.loads(path.read_text())
-        if "levels" in sidecar:
-            busy = sidecar["point"] == "write-seq-4096" and sidecar["block"] != 3
-            changed = {"limiter": "none", "samples": steady(0.05 if busy else 0.4)}
-            path.write_text(json.dumps({**sidecar, **changed}))
-    tree.reseal()
+
+    def changed(told):
+        busy = told["point"] == "write-seq-4096" and told["block"] != 3
+        return {"limiter": "none", "samples": steady(0.05 if busy else 0.4)}
+
+    tree.change_sidecars("block-*/*/attempt-*/*.json", changed)
     derive_data_set(benchmarks / "demo")
     return benchmarks / "demo"
 
 
 def test_tables_charts_and_ceilings_say_the_same(derived):
-    with (derived / "rbd-journaling" / "tidy.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(derived / "rbd-journaling" / "tidy.csv")
     assert {(row["point"], row["block"]) for row in rows if row["limiter"] == "cpu"} == {
         ("write-seq-4096", "1"), ("write-seq-4096", "2"),
     }  # fmt: skip
@@ -90,9 +85,7 @@ def test_the_manifest_says_it_point_by_point(derived):
 
 def test_if_cells_were_judged_over_different_stretches_none_is_named(benchmarks):
     tree = measured(benchmarks / "demo", sealed=False)
-    path = tree.path("block-01/write-seq-4096/attempt-1/control.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "samples": steady(0.05)}))
-    tree.reseal()
+    tree.change_sidecars("block-01/write-seq-4096/attempt-1/control.json", lambda told: {"samples": steady(0.05)})
     derive_data_set(benchmarks / "demo")
     limits = manifest_of(benchmarks / "demo")["experiments"]["rbd-journaling"]["limits"]
     assert (limits["rule"], limits["over"]) == (None, None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pytest
 
 from replay.claims.data_set import derive_data_set
+from support.datasets import manifest_of, rows_of
 from support.rawtree import HOST, RawTree
 
 OTHER = {**HOST, "id": "host-1"}
@@ -20,21 +20,14 @@ def tree(tmp_path):
 
 def moved(tree, pattern, host):
     """Say in these sidecars that another host measured them."""
-    sidecars = [path for path in tree.files(pattern) if path.name != "attempt.json"]
-    assert sidecars
-    for sidecar in sidecars:
-        told = json.loads(sidecar.read_text())
-        sidecar.write_text(json.dumps(told | {"host": host}))
-    tree.reseal()
+    tree.change_sidecars(pattern, lambda told: {"host": host})
 
 
 def derived(tree):
     """The rows of tidy.csv, and what the manifest says of the experiment."""
-    derive_data_set(tree.directory.parent)
-    with (tree.directory / "tidy.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    manifest = json.loads((tree.directory.parent / "manifest.json").read_text())
-    return rows, manifest["experiments"]["rbd-journaling"]
+    data_set = tree.directory.parent
+    derive_data_set(data_set)
+    return rows_of(tree.directory / "tidy.csv"), manifest_of(data_set)["experiments"]["rbd-journaling"]
 
 
 def test_the_manifest_names_the_host_of_each_block(tree):

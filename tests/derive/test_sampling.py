@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 
@@ -19,7 +18,7 @@ from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from replay.evidence.record import SampleTable
 from replay.tools.cell_logs import read_samples
 from support.commands import run_derive
-from support.datasets import manifest_of, measured
+from support.datasets import manifest_of, measured, rows_of
 
 SIDECAR = {
     "tool_seconds": 10.0,
@@ -101,16 +100,15 @@ def test_the_largest_share_of_all_is_named():
 
 def test_derive_puts_it_into_the_table_and_the_manifest(benchmarks):
     tree = measured(benchmarks / "demo", sealed=False)
-    for path in tree.files("block-*/*/attempt-*/*.json"):
-        sidecar = json.loads(path.read_text())
-        if "levels" in sidecar:
-            cost = 0.042 if sidecar["variant"] == "control" else 0.021
-            path.write_text(json.dumps({**sidecar, "samples": {"trims": {"readings": 2, "cost_seconds": cost}}}))
-    tree.reseal()
+
+    def sampled(told):
+        cost = 0.042 if told["variant"] == "control" else 0.021
+        return {"samples": {"trims": {"readings": 2, "cost_seconds": cost}}}
+
+    tree.change_sidecars("block-*/*/attempt-*/*.json", sampled)
     derive_data_set(benchmarks / "demo")
-    with (benchmarks / "demo" / "rbd-journaling" / "tidy.csv").open(newline="") as file:
-        shares = {row["sampler_cost_share"] for row in csv.DictReader(file)}
-    assert shares == {"0.01", "0.02"}
+    rows = rows_of(benchmarks / "demo" / "rbd-journaling" / "tidy.csv")
+    assert {row["sampler_cost_share"] for row in rows} == {"0.01", "0.02"}
     manifest = manifest_of(benchmarks / "demo")
     assert manifest["experiments"]["rbd-journaling"]["samplers"]["trims"] == {
         "cells": 12, "median_seconds": 0.021, "largest_seconds": 0.042, "share": 0.02,

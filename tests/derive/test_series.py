@@ -15,6 +15,7 @@ from replay.derive.aggregates import over_time
 from replay.derive.cells import AttemptRecord, CellRow, binned, middle_seconds, wanted_series
 from replay.derive.designs import CombinedDesign, DesignCell
 from replay.derive.experiment import derive_experiment
+from support.datasets import rows_of
 from support.rawtree import METRICS, RawTree, rbd_bench_output
 
 OVER_TIME = {
@@ -97,9 +98,8 @@ def measured(tree, rates, seconds=5.0):
     return tree
 
 
-def rows_of(tree, name):
-    with (tree.directory / "aggregate" / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+def lines_of(tree, name):
+    return rows_of(tree.directory / "aggregate" / f"{name}.csv")
 
 
 def test_a_chart_is_drawn_for_each_workload_and_level_of_the_axis(tree):
@@ -110,7 +110,7 @@ def test_a_chart_is_drawn_for_each_workload_and_level_of_the_axis(tree):
 
 def test_a_line_is_the_median_over_blocks_with_least_greatest_and_how_many(tree):
     derive_experiment(measured(tree, [100, 300, 200]).directory)
-    rows = [row for row in rows_of(tree, "rate-over-time-write-seq-4096") if row["series"] == "With journal"]
+    rows = [row for row in lines_of(tree, "rate-over-time-write-seq-4096") if row["series"] == "With journal"]
     # rbd bench prints a row for each of the seconds 1 to 4: bins of two seconds hold 1, then 2 and 3, then 4.
     assert [row["x"] for row in rows] == ["1", "3", "5"]
     assert {(row["y"], row["low"], row["high"], row["n"]) for row in rows} == {("200", "100", "300", "3")}
@@ -122,7 +122,7 @@ def test_a_line_ends_with_its_shortest_run(tree):
         text = rbd_bench_output(levels, 500, seconds=2.0)
         tree.attempt(2, point, outputs={one["name"]: {"stdout": text} for one in tree.variants})
     derive_experiment(tree.directory)
-    rows = [row for row in rows_of(tree, "rate-over-time-read-seq-4096") if row["series"] == "With journal"]
+    rows = [row for row in lines_of(tree, "rate-over-time-read-seq-4096") if row["series"] == "With journal"]
     assert [(row["x"], row["n"], row["y"]) for row in rows] == [("1", "2", "300")]
 
 
@@ -165,7 +165,7 @@ def test_a_series_that_a_new_design_requests_is_drawn(tmp_path):
     tree.write_design()
     measured(tree, [100, 100])
     derive_experiment(tree.directory)
-    rows = rows_of(tree, "rate-over-time-write-seq-4096")
+    rows = lines_of(tree, "rate-over-time-write-seq-4096")
     assert rows
     assert all(math.isfinite(float(row["y"])) for row in rows)
 

@@ -267,6 +267,15 @@ class RawTree:
             (root / "SHA256SUMS").write_text("")
             self._append([path.relative_to(root).as_posix() for path in paths], root)
 
+    def change_sidecars(self, pattern: str, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+        """Update sidecars of open blocks with what `change` says of each, and list all files anew."""
+        sidecars = [path for path in self.files(pattern) if path.name != "attempt.json"]
+        assert sidecars
+        for path in sidecars:
+            told = json.loads(path.read_text())
+            path.write_text(json.dumps(told | change(told)))
+        self.reseal()
+
     def _output(self, block: int, variant: str, levels: Mapping[str, Any]) -> str:
         return rbd_bench_output(levels, self.rate(block, variant, levels), old=self.old_release)
 
