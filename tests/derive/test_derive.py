@@ -16,7 +16,7 @@ from replay.derive.designs import Workload
 from replay.derive.entry import _chart
 from replay.derive.experiment import derive_experiment
 from support.datasets import digests, rows_of, spread_of
-from support.rawtree import VARIANTS, RawTree, rbd_bench_output
+from support.rawtree import TRIALS, VARIANTS, RawTree, rbd_bench_output
 
 
 def table(directory, name):
@@ -311,16 +311,12 @@ def test_another_axis_than_sizes_gives_a_long_table(directory):
 
 
 def test_trials_without_an_axis_are_dots_by_block_taken_from_the_protocol_s_facts(directory):
-    variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
     metric = {"metric": "seconds_to_first_write", "name": "seconds-to-first-write", "title": "Time to the first write",
               "unit": "seconds", "better": "lower"}  # fmt: skip
-    tree = RawTree(
-        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
-        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
-    )  # fmt: skip
+    tree = RawTree(directory, metrics=[metric], **TRIALS)
     for block in (1, 2):
-        facts = {one["name"]: {"seconds_to_first_write": 3 + block / 10} for one in variants}
-        tree.attempt(block, "planned", facts=facts, outputs={one["name"]: {"stdout": "steps"} for one in variants})
+        fact = {"seconds_to_first_write": 3 + block / 10}
+        tree.attempt(block, "planned", facts={"journal": fact, "snapshot": fact})
     entry = derive_experiment(directory).entry
     assert (directory / "aggregate" / "seconds-to-first-write-planned.csv").read_text() == (
         "series,x,y,low,high,n\nJournal,1,3.1,,,1\nJournal,2,3.2,,,1\nSnapshot,1,3.1,,,1\nSnapshot,2,3.2,,,1\n"

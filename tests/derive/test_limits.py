@@ -9,7 +9,7 @@ from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
 from replay.evidence.record import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
 from support.datasets import manifest_of, measured, rows_of
-from support.rawtree import RawTree
+from support.rawtree import TRIALS, RawTree
 
 RECORDED = {"limiter": "none", "limiter_rule": "the runner's", "load": {"cpu_idle_fraction": 0.22}}
 
@@ -92,12 +92,8 @@ def test_if_cells_were_judged_over_different_stretches_none_is_named(benchmarks)
 
 
 def test_trials_and_a_single_workload_have_their_own_place(benchmarks):
-    variants = [{"name": "journal", "label": "Journal"}]
-    tree = measured(
-        benchmarks / "demo", "trials", blocks=0, factors={"kind": ["planned"]}, variants=variants, metrics=[],
-        tool="no-tool", x_factor=None, x_label=None, x_unit=None, workload_factors=[],
-    )  # fmt: skip
-    tree.attempt(1, "planned", outputs={"journal": {"stdout": "steps"}}, limiter="disk")
+    only_one = TRIALS | {"metrics": [], "workload_factors": [], "variants": TRIALS["variants"][:1]}
+    measured(benchmarks / "demo", "trials", blocks=0, **only_one).attempt(1, "planned", limiter="disk")
     derive_data_set(benchmarks / "demo")
     assert manifest_of(benchmarks / "demo")["experiments"]["trials"]["limits"]["points"] == {"all": {"journal": "disk"}}
 

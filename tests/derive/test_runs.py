@@ -17,7 +17,7 @@ from replay.derive.aggregates import points_of
 from replay.derive.experiment import derive_experiment
 from replay.derive.part import RUNS_FILE, RUNS_HEADER
 from support.datasets import rows_of, spread_of
-from support.rawtree import RawTree, rbd_bench_output
+from support.rawtree import TRIALS, RawTree, rbd_bench_output
 
 REFERENCE = ROOT / "benchmarks" / "tentacle"
 
@@ -164,11 +164,8 @@ def assert_lines_give_the_chart(directory, name):
 def test_an_experiment_drawn_trial_by_trial_has_no_file_of_runs(directory):
     trials = directory.parent / "trials"
     metric = {"metric": "rto_seconds", "name": "rto", "title": "RTO", "unit": "seconds", "better": "lower"}
-    tree = RawTree(trials, factors={"kind": ["planned"]}, metrics=[metric], tool="no-tool", protocol="failover",
-                   x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"])  # fmt: skip
-    names = [one["name"] for one in tree.variants]
-    tree.attempt(1, "planned", facts={name: {"rto_seconds": 3} for name in names},
-                 outputs={name: {"stdout": "steps"} for name in names})  # fmt: skip
+    tree = RawTree(trials, metrics=[metric], **TRIALS)
+    tree.attempt(1, "planned", facts={one["name"]: {"rto_seconds": 3} for one in tree.variants})
     [chart] = derive_experiment(trials).entry["charts"].values()
     assert (chart["runs"], chart["x"]["factor"], chart["column"]) == (False, "block", "rto_seconds")
     assert [path.name for path in (trials / "aggregate").iterdir()] == ["rto-planned.csv"]

@@ -11,7 +11,7 @@ from replay.derive.entry import parameters
 from replay.derive.experiment import derive_experiment
 from replay.derive.facts import facts_of
 from replay.evidence.record import bottleneck_of
-from support.rawtree import VARIANTS, RawTree
+from support.rawtree import TRIALS, VARIANTS, RawTree
 
 
 def entry_of(tree):
@@ -68,30 +68,22 @@ def test_without_a_control_the_manifest_says_none(directory):
 
 @pytest.mark.parametrize(("unit", "keys"), [("seconds", "_seconds"), ("count", "")])
 def test_trials_are_summed_up_by_variant(directory, unit, keys):
-    variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
     metric = {"metric": "seconds_to_first_write", "name": "first-write", "title": "To write", "unit": unit}
-    tree = RawTree(
-        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
-        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
-    )  # fmt: skip
+    tree = RawTree(directory, metrics=[metric], **TRIALS)
     for block, seconds in enumerate((3, 9.25, 4), start=1):
         facts = {"journal": {"seconds_to_first_write": seconds}, "snapshot": {"seconds_to_first_write": 2}}
-        tree.attempt(block, "planned", facts=facts, outputs={one["name"]: {"stdout": "steps"} for one in variants})
+        tree.attempt(block, "planned", facts=facts)
     summary = entry_of(tree)["charts"]["first-write-planned"]["summary"]
     assert summary["journal"] == {f"median{keys}": 4, f"min{keys}": 3, f"max{keys}": 9.25, "n": 3}
     assert summary["snapshot"]["n"] == 3
 
 
 def test_a_trial_of_which_only_a_lower_bound_is_known_decides_no_figure(directory):
-    variants = [{"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}]
     metric = {"metric": "lag_seconds", "name": "lag", "title": "Lag", "unit": "seconds"}
-    tree = RawTree(
-        directory, experiment="trials", factors={"kind": ["planned"]}, variants=variants, metrics=[metric],
-        tool="no-tool", protocol="failover", x_factor=None, x_label=None, x_unit=None, workload_factors=["kind"],
-    )  # fmt: skip
+    tree = RawTree(directory, metrics=[metric], **TRIALS)
     for block, known in enumerate(({"lag_seconds": 3}, {"lag_seconds": 4}, {"lag_at_least_seconds": 17}), start=1):
         facts = {"journal": known, "snapshot": {"lag_at_least_seconds": 17}}
-        tree.attempt(block, "planned", facts=facts, outputs={one["name"]: {"stdout": "steps"} for one in variants})
+        tree.attempt(block, "planned", facts=facts)
     summary = entry_of(tree)["charts"]["lag-planned"]["summary"]
     assert summary == {"journal": {"median_seconds": 4, "min_seconds": 3, "n": 3}, "snapshot": {"n": 3}}
 

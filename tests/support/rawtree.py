@@ -35,6 +35,12 @@ METRICS = (
     {"metric": "operations_per_second", "name": "iops", "title": "IOPS", "unit": "operations_per_second",
      "better": "higher"},
 )  # fmt: skip
+#: What makes an experiment one of trials: it has no axis, and its figures are its protocol's facts, not a tool's output.
+TRIALS = {
+    "experiment": "trials", "protocol": "failover", "tool": "no-tool", "factors": {"kind": ["planned"]},
+    "variants": ({"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}),
+    "x_factor": None, "x_label": None, "x_unit": None, "workload_factors": ["kind"],
+}  # fmt: skip
 HOST = {"id": "host-0", "kernel": "6.1.0", "cpu": "A CPU", "cores": 2, "memory_bytes": 2**34}
 _PATTERN_WORDS = {"seq": "sequential", "rand": "random"}
 
@@ -277,6 +283,8 @@ class RawTree:
         self.reseal()
 
     def _output(self, block: int, variant: str, levels: Mapping[str, Any]) -> str:
+        if self.tool != "rbd_bench":
+            return "steps"
         return rbd_bench_output(levels, self.rate(block, variant, levels), old=self.old_release)
 
     def _write(self, path: Path, content: bytes, root: Path, compress: bool | None = None) -> str:
