@@ -93,7 +93,7 @@ def test_if_cells_were_judged_over_different_stretches_none_is_named(benchmarks)
 
 def test_trials_and_a_single_workload_have_their_own_place(benchmarks):
     only_one = TRIALS | {"metrics": [], "workload_factors": [], "variants": TRIALS["variants"][:1]}
-    measured(benchmarks / "demo", "trials", blocks=0, **only_one).attempt(1, "planned", limiter="disk")
+    measured(benchmarks / "demo", blocks=0, **only_one).attempt(1, "planned", limiter="disk")
     derive_data_set(benchmarks / "demo")
     assert manifest_of(benchmarks / "demo")["experiments"]["trials"]["limits"]["points"] == {"all": {"journal": "disk"}}
 
