@@ -49,6 +49,9 @@ def verdict(one, data):
         (1, EQUAL, HELD),
         (1.5, EQUAL, REFUTED),
         (1.1, EQUAL, INCONCLUSIVE),
+        (2, Region(1, 1), REFUTED),
+        (0.5, Region(1, 1), REFUTED),
+        (1, Region(1, 1), INCONCLUSIVE),
     ],
 )
 def test_a_claim_is_held_inside_its_region_refuted_wholly_outside_else_inconclusive(true, region, expected):
@@ -85,11 +88,6 @@ def test_independent_runs_without_a_common_block_are_examined_as_any_others():
     assert judged(one, data).exploratory == "every block had been measured before it was registered"
     table = Table([{**row, "registration": "r"} for row in data], FACTORS, {"r": {"c": one.digest}})
     assert judge(one, table).exploratory == ""
-
-
-@pytest.mark.parametrize(("true", "expected"), [(2, REFUTED), (0.5, REFUTED), (1, INCONCLUSIVE)])
-def test_a_difference_is_settled_where_being_the_same_is_refuted(true, expected):
-    assert verdict(claim(Region(1, 1)), rows(true)) == expected
 
 
 def test_the_estimate_is_the_geometric_mean_of_its_blocks():

@@ -324,12 +324,6 @@ def test_trials_without_an_axis_are_dots_by_block_taken_from_the_protocol_s_fact
     assert entry["charts"]["seconds-to-first-write-planned"]["n"] == {"min": 2, "max": 2}
 
 
-def test_the_design_may_invert_a_ratio(directory):
-    RawTree(directory, ratio_direction="variant/reference").measure(blocks=2)
-    derive_experiment(directory)
-    assert float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0]) < 0.2
-
-
 def test_the_manifest_says_what_a_chart_s_label_needs(directory):
     tree = RawTree(directory).measure(blocks=2)
     tree.attempt(3, "write-seq-4096", limiter="disk")

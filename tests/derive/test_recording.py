@@ -188,16 +188,6 @@ def test_a_longer_measurement_lasts_longer_but_not_by_the_night_between(director
     assert 2 * short["seconds"] < both["seconds"] < 2 * short["seconds"] + LONGEST_PAUSE_SECONDS + 10
 
 
-def test_a_data_set_without_the_recording_gets_the_same_one_again(directory):
-    RawTree(directory).measure(blocks=2)
-    recorded(directory)
-    path = directory.parent / "recording.json"
-    before = path.read_bytes()
-    path.unlink()
-    derive_data_set(directory.parent)
-    assert path.read_bytes() == before
-
-
 def test_deriving_one_experiment_keeps_the_time_of_the_others(directory):
     RawTree(directory).measure()
     RawTree(directory.parent / "other").measure()
