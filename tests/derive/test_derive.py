@@ -40,8 +40,7 @@ def rates_of(directory, point, variant):
 
 
 def test_raw_output_becomes_a_row_for_each_cell_and_a_table_for_each_metric_and_workload(directory):
-    RawTree(directory).measure(blocks=3)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=3).directory)
     rows = rows_of(directory / "tidy.csv")
     assert len(rows) == 3 * 4 * 3
     assert list(rows[0])[:10] == [
@@ -55,8 +54,7 @@ def test_raw_output_becomes_a_row_for_each_cell_and_a_table_for_each_metric_and_
 
 
 def test_a_wide_table_holds_medians_and_its_spread_the_least_the_greatest_and_n(directory):
-    RawTree(directory).measure(blocks=3)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=3).directory)
     rates = rates_of(directory, "write-seq-4096", "with-journal")
     header, series = table(directory, "iops-write-seq")
     assert header == ["I/O size", "4096", "65536"]
@@ -71,8 +69,7 @@ def test_a_wide_table_holds_medians_and_its_spread_the_least_the_greatest_and_n(
 
 
 def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
-    RawTree(directory).measure(blocks=6)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=6).directory)
     pairs = [rates_of(directory, "write-seq-4096", name) for name in ("without-journal", "with-journal")]
     expected = paired_log_ratio(*pairs)
     value = float(table(directory, "ratio-throughput-write-seq")[1]["With journal"][0])
@@ -83,14 +80,12 @@ def test_the_drawn_ratio_is_the_paired_estimate_with_its_interval(directory):
 
 
 def test_the_a_a_control_has_its_ratio_and_the_reference_has_none(directory):
-    RawTree(directory).measure(blocks=2)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=2).directory)
     assert list(table(directory, "ratio-throughput-read-seq")[1]) == ["With journal", "Without journal, again"]
 
 
 def test_one_block_gives_a_ratio_with_empty_fields_for_its_interval(directory):
-    RawTree(directory).measure(blocks=1)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=1).directory)
     assert all(table(directory, "ratio-throughput-write-seq")[1]["With journal"])
     rows = spread(directory, "ratio-throughput-write-seq").values()
     assert {(row["low"], row["high"], row["n"]) for row in rows} == {("", "", "1")}
@@ -225,8 +220,7 @@ def test_deriving_again_writes_nothing(directory):
 
 
 def test_an_added_level_adds_its_column_and_keeps_earlier_measurements(directory):
-    RawTree(directory).measure(blocks=2)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory).measure(blocks=2).directory)
     before = table(directory, "throughput-write-seq")[1]
     factors = {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096, 16384, 65536]}
     wider = RawTree(directory, factors=factors)

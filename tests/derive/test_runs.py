@@ -89,8 +89,7 @@ def test_a_median_is_a_lower_bound_where_it_is_a_run_beyond_the_tools_last_bin(k
 
 @pytest.mark.parametrize("direction", ["reference/variant", "variant/reference"])
 def test_a_ratio_is_the_paired_estimate_of_its_runs(directory, direction):
-    RawTree(directory, ratio_direction=direction).measure(blocks=4)
-    derive_experiment(directory)
+    derive_experiment(RawTree(directory, ratio_direction=direction).measure(blocks=4).directory)
     runs = runs_of(directory, "ratio-throughput-write-seq")
     path = directory / "aggregate" / "ratio-throughput-write-seq.csv"
     drawn, spread = wide(path), spread_of(path)

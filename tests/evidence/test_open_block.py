@@ -28,6 +28,11 @@ def raw(tmp_path):
     return tmp_path / "x" / "raw"
 
 
+@pytest.fixture
+def writer(raw):
+    return BlockWriter(raw, 1)
+
+
 def cell(attempt, variant="plain"):
     attempt.write_cell(
         variant, {"stdout": ("stdout", b"out\n"), "stderr": ("stderr", b"")}, {"schema_version": 1, "variant": variant}
@@ -41,12 +46,17 @@ def one_attempt(writer, point="p", seal_facts=VALID):
     return attempt
 
 
+def sealed(writer, plan=PLAN):
+    """Complete a block and pack it; return the pack."""
+    writer.record_receipt(plan, {"schema_version": 1})
+    return seal(writer.raw, 1, plan)
+
+
 def checks(folder):
     return subprocess.run(["sha256sum", "--check", "--strict", SUMS], cwd=folder, capture_output=True, check=False)
 
 
-def test_a_sealed_attempt_is_listed_file_by_file(raw):
-    writer = BlockWriter(raw, 1)
+def test_a_sealed_attempt_is_listed_file_by_file(writer):
     attempt = one_attempt(writer, "write-seq-4096")
     names = {path.relative_to(writer.folder).as_posix() for path in attempt.directory.iterdir()}
     assert read_sums(writer.folder).keys() == names
@@ -55,8 +65,7 @@ def test_a_sealed_attempt_is_listed_file_by_file(raw):
     assert checks(writer.folder).returncode == 1
 
 
-def test_an_attempt_is_not_seen_before_it_is_sealed(raw):
-    writer = BlockWriter(raw, 1)
+def test_an_attempt_is_not_seen_before_it_is_sealed(raw, writer):
     attempt = writer.begin_attempt("p", 1)
     cell(attempt)
     assert evidence_of(raw).keys() == {"design-ab12.json"}
@@ -65,8 +74,7 @@ def test_an_attempt_is_not_seen_before_it_is_sealed(raw):
     assert writer.history.attempts(1, "p") == [(1, VALID)]
 
 
-def test_a_pilot_s_output_and_note_are_seen_at_once_or_not_at_all(raw, monkeypatch):
-    writer = BlockWriter(raw, 1)
+def test_a_pilot_s_output_and_note_are_seen_at_once_or_not_at_all(raw, writer, monkeypatch):
     results = {"stdout": ("stdout", b"out"), "stderr": ("stderr", b"")}
 
     def full(*_):
@@ -83,8 +91,7 @@ def test_a_pilot_s_output_and_note_are_seen_at_once_or_not_at_all(raw, monkeypat
     assert writer.history.pilots("another host", "cell") == {}
 
 
-def test_what_another_host_measured_is_not_measured_here(raw, monkeypatch):
-    writer = BlockWriter(raw, 1)
+def test_what_another_host_measured_is_not_measured_here(writer, monkeypatch):
     attempt = writer.begin_attempt("p", 1)
     here = {"id": "host-0", "cpu": "A CPU", "kernel": "6.1"}
     attempt.write_cell("plain", {}, {"schema_version": 1, "variant": "plain", "host": here})
@@ -122,8 +129,7 @@ def test_an_attempt_is_never_begun_twice(raw):
         BlockWriter(raw, 1).begin_attempt("p", 1)
 
 
-def test_an_interrupted_attempt_is_sealed_as_such_and_kept(raw):
-    writer = BlockWriter(raw, 1)
+def test_an_interrupted_attempt_is_sealed_as_such_and_kept(raw, writer):
     one_attempt(writer)
     cut = writer.begin_attempt("p", writer.next_attempt("p"))
     cell(cut)
@@ -138,8 +144,7 @@ def test_an_interrupted_attempt_is_sealed_as_such_and_kept(raw):
     assert recover(raw) == [], "the second time there is nothing to do"
 
 
-def test_an_unreadable_seal_is_named(raw):
-    writer = BlockWriter(raw, 1)
+def test_an_unreadable_seal_is_named(raw, writer):
     attempt = writer.begin_attempt("p", 1)
     (attempt.directory / "attempt.json").write_text("{")
     recover(raw)
@@ -147,8 +152,7 @@ def test_an_unreadable_seal_is_named(raw):
         writer.history.attempts(1, "p")
 
 
-def test_a_foreign_file_in_an_open_block_stops_measuring_and_is_named(raw):
-    writer = BlockWriter(raw, 1)
+def test_a_foreign_file_in_an_open_block_stops_measuring_and_is_named(raw, writer):
     one_attempt(writer)
     (writer.folder / "block-01" / "p" / "notes.txt").write_text("made up")
     with pytest.raises(EvidenceError, match=r"notes\.txt"):
@@ -193,11 +197,9 @@ def test_a_whole_block_is_one_pack_that_tar_opens_and_the_same_files_give_the_sa
         assert (stream.mtime, first.read_bytes()[3]) == (0, 0), "no time and no name in gzip's header"
 
 
-def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw):
-    writer = BlockWriter(raw, 1)
+def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw, writer):
     one_attempt(writer, "p")
-    writer.record_receipt(PLAN, {"schema_version": 1})
-    first = seal(raw, 1, PLAN)
+    first = sealed(writer)
     kept = first.read_bytes()
     writer = BlockWriter(raw, 1)
     assert writer.history.is_measured(1, "p", {"plain": "c1"})
@@ -205,8 +207,7 @@ def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw)
     other = one_attempt(writer, "p", {**VALID, "cells": {"plain": "c2"}})
     assert other.number == 2, "numbers go on over the packs of a block"
     one_attempt(writer, "q")
-    writer.record_receipt(OTHER, {"schema_version": 1})
-    second = seal(raw, 1, OTHER)
+    second = sealed(writer, OTHER)
     assert first.read_bytes() == kept
     folders = {name.rpartition("/")[0] for name in members_of(second)} - {""}
     assert folders == {"block-01", "block-01/p/attempt-2", "block-01/q/attempt-1"}
@@ -215,17 +216,14 @@ def test_a_block_measured_again_with_another_level_holds_only_the_new_cells(raw)
     assert len(history.receipts()) == 2
 
 
-def test_pilots_are_found_in_packs_of_earlier_blocks(raw):
-    writer = BlockWriter(raw, 1)
+def test_pilots_are_found_in_packs_of_earlier_blocks(raw, writer):
     writer.record_pilot("host", "cell", 1, {}, {"schema_version": 1, "bytes": 7})
-    writer.record_receipt(PLAN, {"schema_version": 1})
-    seal(raw, 1, PLAN)
+    sealed(writer)
     found = BlockWriter(raw, 2).history.pilots("host", "cell")
     assert {number: note["bytes"] for number, note in found.items()} == {1: 7}
 
 
-def test_nothing_altered_is_ever_packed(raw):
-    writer = BlockWriter(raw, 1)
+def test_nothing_altered_is_ever_packed(raw, writer):
     attempt = one_attempt(writer)
     writer.record_receipt(PLAN, {"schema_version": 1})
     (attempt.directory / "plain.stdout").write_text("better\n")
@@ -235,11 +233,9 @@ def test_nothing_altered_is_ever_packed(raw):
     assert writer.folder.exists()
 
 
-def test_a_pack_of_that_name_with_other_content_is_never_overwritten(raw):
-    writer = BlockWriter(raw, 1)
+def test_a_pack_of_that_name_with_other_content_is_never_overwritten(raw, writer):
     one_attempt(writer)
-    writer.record_receipt(PLAN, {"schema_version": 1})
-    pack = seal(raw, 1, PLAN)
+    pack = sealed(writer)
     before = pack.read_bytes()
     one_attempt(BlockWriter(raw, 1), "q")
     writer.record_receipt(PLAN, {"schema_version": 1})
@@ -249,8 +245,7 @@ def test_a_pack_of_that_name_with_other_content_is_never_overwritten(raw):
     assert (writer.folder / "block-01/q/attempt-1/plain.stdout").exists()
 
 
-def test_long_names_are_packed_too(raw):
-    writer = BlockWriter(raw, 1)
+def test_long_names_are_packed_too(raw, writer):
     point = "-".join(["a-level-of-its-own"] * 12)
     one_attempt(writer, point)
     writer.record_receipt(PLAN, {"schema_version": 1})
