@@ -162,9 +162,7 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
             **rounded(mean, "low", "high", "standard_error"),
             "tau": six_digits(over.tau),
         },
-        "prediction": None
-        if prediction is None
-        else {"low": six_digits(prediction[0]), "high": six_digits(prediction[1])},
+        "prediction": prediction and {"low": six_digits(prediction[0]), "high": six_digits(prediction[1])},
         "over_campaigns": over.verdict,
     }
 

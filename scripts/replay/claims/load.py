@@ -12,7 +12,6 @@ from typing import Any
 from replay.base.errors import ConfigurationError
 from replay.claims.brief import check_wording, plain_of
 from replay.claims.model import (
-    CLAIM,
     DECIDES_ANY,
     Book,
     Claim,
@@ -33,6 +32,8 @@ from replay.design.configuration import (
 )
 from replay.design.design import within
 
+#: What a claim says in the words of the file; what is left out has its default.
+_AS_WRITTEN = ("id", "sentence", "source", "experiment", "chart", "kind", "presupposes_nothing", "differs", "ours")
 #: How the names of imported experiments begin, and of no configured one.
 IMPORTED = "imported"
 
@@ -115,24 +116,16 @@ def _claim(
             next_step=f"charts: {', '.join(charts)}",
         )
     return Claim(
-        id=raw["id"],
-        sentence=raw["sentence"],
-        source=raw["source"],
-        experiment=raw["experiment"],
-        chart=raw.get("chart"),
+        **{key: raw[key] for key in _AS_WRITTEN if key in raw},
         conditions=tuple(conditions),
         presupposes=tuple(
             _presupposition(each, conditions, experiment, at("presupposes", index))
             for index, each in enumerate(raw.get("presupposes", ()))
         ),
-        presupposes_nothing=raw.get("presupposes_nothing", ""),
-        kind=raw.get("kind", CLAIM),
         says=tuple(
             _quotation({"source": raw["source"], **quoted}, sources, at("says", index))
             for index, quoted in enumerate(raw.get("says", ()))
         ),
-        differs=raw.get("differs", ""),
-        ours=raw.get("ours", ""),
         digest=claim_digest(raw),
         plain=plain_of(raw["plain"], ratios, at("plain")) if "plain" in raw else None,
     )
