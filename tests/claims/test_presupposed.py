@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Region
@@ -156,11 +158,5 @@ def test_a_claim_may_be_about_a_fact():
     data = with_facts(rows(2), machine_cpu_seconds_per_byte={"plain": 4e-9, "journal": 1e-9})
     one = claim(Region(3, 5))
     (condition,) = one.conditions
-    about = type(one)(
-        "c",
-        "A sentence.",
-        "S0",
-        "e",
-        (type(condition)(**{**vars(condition), "metric": "machine_cpu_seconds_per_byte"}),),
-    )
+    about = replace(one, conditions=(replace(condition, metric="machine_cpu_seconds_per_byte"),))
     assert judged(about, data).results[0].estimate == pytest.approx(4)

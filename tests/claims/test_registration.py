@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -93,8 +94,7 @@ BOTH = (DIGEST, DIGEST)
 
 def said_of(registered, blocks=3):
     """Return why a claim is exploratory, given by block the digest that each of its two cells registered."""
-    one = claim(Region(1.5, None))
-    one = type(one)(**{**vars(one), "digest": DIGEST})
+    one = replace(claim(Region(1.5, None)), digest=DIGEST)
     measured = rows(2, blocks=blocks, sizes=(4096,))
     for row in measured:
         plain, journal = registered.get(int(row["block"]), ("", ""))
