@@ -181,13 +181,8 @@ def _of_daemon(
     for stage, counters in stages.items():
         for counter, value in counters.items():
             yield Entity(kind, identity, f"{stage}_{counter}", float(value), OVER_CELL)
-    if not is_osd:
-        return
-    for metric, (of_cluster, stage, counters, divisor) in _PER_WRITE.items():
-        if of_cluster == cluster and metrics.get(divisor):
-            part = total_of({name: stages}, stage, counters)
-            if part is not None:
-                yield Entity(kind, identity, metric, part / metrics[divisor], OVER_CELL)
+    for metric, part in per_write({cluster: {name: stages}}, metrics).items():
+        yield Entity(kind, identity, metric, part, OVER_CELL)
 
 
 def utilisation(daemons: Mapping[str, Any]) -> dict[str, float]:
