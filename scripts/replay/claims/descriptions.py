@@ -212,25 +212,21 @@ _TYPES: Mapping[str, Mapping[str, str]] = {
 
 
 def write_datapackage(data_set: Path) -> None:
-    """Write datapackage.json from the existing CSVs if it changes."""
-    write_if_changed(data_set / DATAPACKAGE, json_text(datapackage(data_set)))
-
-
-def datapackage(data_set: Path) -> dict[str, Any]:
-    """Return the package: for each file a resource with its size and digest, and for a CSV file its fields."""
-    return {
+    """Write datapackage.json if it changes: for each file a resource with its size and digest, for a CSV its fields."""
+    package = {
         "profile": "data-package",
         "name": _slug(data_set.name),
-        "resources": [_resource(path, path.relative_to(data_set).as_posix()) for path in described_files(data_set)],
+        "resources": [_resource(path, name) for name, path in described_files(data_set).items()],
     }
+    write_if_changed(data_set / DATAPACKAGE, json_text(package))
 
 
-def described_files(data_set: Path) -> list[Path]:
-    """Return the existing derived files of a data set that datapackage.json describes."""
+def described_files(data_set: Path) -> dict[str, Path]:
+    """Return the existing derived files that datapackage.json describes, by their path in the data set."""
     wanted = ("claims.csv", "answer.csv", "*/tidy.csv", f"*/{REGISTERED_FILE}", "*/aggregate/*.csv")
     tables = sorted(path for pattern in wanted for path in data_set.glob(pattern))
     documents = [path for name in JSON_DOCUMENTS if (path := data_set / name).exists()]
-    return [*tables, *documents]
+    return {path.relative_to(data_set).as_posix(): path for path in [*tables, *documents]}
 
 
 def _resource(path: Path, relative: str) -> dict[str, Any]:
@@ -296,7 +292,7 @@ def differences(data_set: Path) -> list[str]:
             where=path,
             next_step=f"derive the data set: {replay_command('derive', '--data', data_set.name, '--force')}",
         ) from None
-    present = {path.relative_to(data_set).as_posix(): path for path in described_files(data_set)}
+    present = described_files(data_set)
     lines = [f"missing: {data_set / name}" for name in recorded.keys() - present.keys()]
     for name, path in present.items():
         if name not in recorded:

@@ -33,8 +33,8 @@ from replay.claims.model import (
 from replay.claims.tables import (
     Row,
     Table,
+    examine,
     examine_count,
-    examine_presuppositions,
     exploratory,
     filled,
     is_bound,
@@ -66,7 +66,7 @@ def judge(claim: Claim, table: Table | None) -> Judgement:
         )
     )
     verdict, reason = _together(results)
-    presupposed = examine_presuppositions(claim, table, results)
+    presupposed = tuple(examine(presupposition, table, results) for presupposition in claim.presupposes)
     if instead := what_decides_instead(presupposed, results, verdict):
         has_figure = len(results) == 1 and results[0].n >= BLOCKS_FOR_VERDICT
         figure = f" (the figure is {_interval_text(results[0])})" if has_figure else ""

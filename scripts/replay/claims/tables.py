@@ -168,11 +168,6 @@ def read_manifest(data_set: Path) -> dict[str, Any]:
 _DECIDED = {DECIDES_REFUTATION: REFUTED, DECIDES_CONFIRMATION: HELD}
 
 
-def examine_presuppositions(claim: Claim, table: Table, results: Sequence[ConditionResult]) -> tuple[Presupposed, ...]:
-    """Return what the claim's cells say about each of its presuppositions, in the same order."""
-    return tuple(_examine(presupposition, table, results) for presupposition in claim.presupposes)
-
-
 def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[ConditionResult], verdict: str) -> str:
     """Return why a verdict does not stand; "" if it does.
 
@@ -190,7 +185,8 @@ def what_decides_instead(presupposed: Sequence[Presupposed], results: Sequence[C
     )
 
 
-def _examine(presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]) -> Presupposed:
+def examine(presupposition: Presupposition, table: Table, results: Sequence[ConditionResult]) -> Presupposed:
+    """Return what the cells of a claim, whose results these are, say about one of its presuppositions."""
     predicate, cells = presupposition.predicate, _cells(presupposition, table, results)
     noun, needed = predicate.fact.noun, f"has to be {predicate.in_words()}"
     if not cells:

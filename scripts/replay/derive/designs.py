@@ -113,7 +113,9 @@ def combine(
                 newest[digest] = max(newest[digest], ended_at)
     order = sorted(designs, key=lambda digest: (newest[digest], len(designs[digest]["cells"]), digest), reverse=True)
     first = {**designs[order[0]]}
-    first["skipped"] = [*first.get("skipped", ()), *_refused(receipts)]
+    # And the variants that the cluster refused to create, according to the newest receipt.
+    last = max(receipts, key=lambda receipt: str(receipt.get("ended_at") or ""), default={})
+    first["skipped"] = [*first.get("skipped", ()), *last.get("skipped", ())]
     cells: dict[str, DesignCell] = {}
     taken: set[tuple[str, str]] = set()
     variants = {variant["name"]: variant for variant in first["variants"]}
@@ -136,11 +138,6 @@ def combine(
     names = [*named, *sorted(factors.keys() - set(named))]
     return CombinedDesign(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
 
-
-def _refused(receipts: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the variants that the cluster refused to create, according to the newest receipt."""
-    last = max(receipts, key=lambda receipt: str(receipt.get("ended_at") or ""), default={})
-    return list(last.get("skipped", ()))
 
 
 def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
