@@ -106,8 +106,7 @@ rule describe:
         lambda wildcards: of_experiments("experiment.json", wildcards.data),
         CONFIGURED,
         campaign,
-        campaigns,
-        older,
+        beside,
     output:
         [update(f"{DATA_SET}/{file}") for file in DESCRIBED],
         [

@@ -1,5 +1,6 @@
 # What the rules are about: data sets, experiments, the blocks of a plan, and the files that belong to them.
 
+from contextlib import suppress
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -113,17 +114,13 @@ def tables_of(folders, *others):
     return files
 
 
-def older(wildcards):
-    """What a description compares with: the data sets of older releases beside this one."""
-    return tables_of(older_releases(BENCHMARKS / wildcards.data), "manifest.json")
+def beside(wildcards):
+    """What a data set is compared with: older releases beside it, and the campaigns of its release that ship.
 
-
-def campaigns(wildcards):
-    """What claims are judged by, besides the data set itself: the campaigns of its release that ship.
-
-    There are none if config/claims.yaml is invalid, which the rule then reports.
+    There are no campaigns if config/claims.yaml is invalid, which the rule then reports.
     """
-    try:
-        return tables_of(campaign_folders(BENCHMARKS / wildcards.data))
-    except ConfigurationError:
-        return []
+    data_set = BENCHMARKS / wildcards.data
+    compared = tables_of(older_releases(data_set), "manifest.json")
+    with suppress(ConfigurationError):
+        compared += tables_of(campaign_folders(data_set))
+    return compared

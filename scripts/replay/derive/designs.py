@@ -93,7 +93,7 @@ class CombinedDesign:
 
 def combine(
     designs: Mapping[str, Mapping[str, Any]],
-    receipts: Iterable[Mapping[str, Any]],
+    receipts: Sequence[Mapping[str, Any]],
     last_attempt: tuple[str, frozenset[str]] | None,
 ) -> CombinedDesign:
     """Combine designs: the newest gives labels, axes and metrics; older ones add cells at points that it lacks.
@@ -101,7 +101,6 @@ def combine(
     A design is as new as the last receipt that names it, or as the last attempt (its end, its cell ids) if that
     measured its cells. A cell of an older design is abandoned if a newer one has its point and variant as well.
     """
-    receipts = list(receipts)
     newest: dict[str, str] = dict.fromkeys(designs, "")
     for receipt in receipts:
         if receipt.get("design") in newest:
