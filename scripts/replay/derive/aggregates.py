@@ -238,21 +238,24 @@ def _line(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
 def _of_lines(
     lines: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], workload: Workload, level: Any
 ) -> Aggregate:
-    points, runs = [], []
-    for label, line in lines.items():
-        values = line.melt(value_name="y", ignore_index=False).dropna().reset_index()
-        points.append(_spread(values, ["x"]).assign(series=label))
-        runs.append(values.assign(series=label))
+    values = {label: line.melt(value_name="y", ignore_index=False).dropna() for label, line in lines.items()}
     return Aggregate(
         **identity_of(metric, (*workload.levels, *(() if level is None else (level,))), workload.levels),
-        series=tuple(lines),
-        points=pd.concat(points),
-        runs=pd.concat(runs),
+        **_by_series({label: rows.reset_index() for label, rows in values.items()}),
         runs_are_lines=True,
         n=ends(pd.Series([line.columns.size for line in lines.values()])),
         x={"label": metric.get("x_label", "Time"), "unit": "seconds"},
         level=level,
     )
+
+
+def _by_series(values: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return what an aggregate draws of each series' values: their medians at each `x`, and the runs themselves."""
+    return {
+        "series": tuple(values),
+        "points": pd.concat(_spread(rows, ["x"]).assign(series=label) for label, rows in values.items()),
+        "runs": pd.concat(rows.assign(series=label) for label, rows in values.items()),
+    }
 
 
 def _spread(values: pd.DataFrame, place: list[str]) -> pd.DataFrame:
@@ -291,7 +294,13 @@ def by_entity(used: Cells, design: CombinedDesign) -> Iterator[Aggregate]:
         for metric in metrics:
             runs = {label: _of_entities(cells.get((workload.levels, *at), []), metric) for label, at in series.items()}
             if runs := {label: values for label, values in runs.items() if not values.empty}:
-                yield _of_dots(runs, metric, workload)
+                drawn = _by_series(runs)
+                yield Aggregate(
+                    **identity_of(metric, workload.levels),
+                    **drawn,
+                    n=ends(drawn["points"]["n"]),
+                    x={"label": "OSD", "unit": "count"},
+                )
 
 
 def _of_entities(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
@@ -303,18 +312,6 @@ def _of_entities(cells: Cells, metric: Mapping[str, Any]) -> pd.DataFrame:
         if (entity.kind, entity.metric) == (metric["entity"], metric["metric"])
     ]
     return pd.DataFrame(rows, columns=["x", "y", "block", "attempt"]).sort_values("x", kind="stable")
-
-
-def _of_dots(runs: Mapping[str, pd.DataFrame], metric: Mapping[str, Any], workload: Workload) -> Aggregate:
-    points = pd.concat(_spread(values, ["x"]).assign(series=label) for label, values in runs.items())
-    return Aggregate(
-        **identity_of(metric, workload.levels),
-        series=tuple(runs),
-        points=points,
-        runs=pd.concat(values.assign(series=label) for label, values in runs.items()),
-        n=ends(points["n"]),
-        x={"label": "OSD", "unit": "count"},
-    )
 
 
 # Values along a factor, by another -----------------------------------------------------------------------------------
