@@ -188,15 +188,6 @@ def test_a_longer_measurement_lasts_longer_but_not_by_the_night_between(director
     assert 2 * short["seconds"] < both["seconds"] < 2 * short["seconds"] + LONGEST_PAUSE_SECONDS + 10
 
 
-def test_deriving_one_experiment_keeps_the_time_of_the_others(directory):
-    RawTree(directory).measure()
-    RawTree(directory.parent / "other").measure()
-    before = recorded(directory)
-    assert set(before["experiments"]) == {"other", "rbd-journaling"}
-    derive_data_set(directory.parent, ["other"])
-    assert json.loads((directory.parent / "recording.json").read_text()) == before
-
-
 def test_a_series_over_time_arrives_block_by_block(directory):
     over_time = {"metric": "operations_per_second", "name": "rate-over-time", "title": "Rate", "better": "higher",
                  "unit": "operations_per_second", "series": True, "bin_seconds": 1}  # fmt: skip
