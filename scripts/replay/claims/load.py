@@ -275,24 +275,17 @@ def charts_of(experiment: Mapping[str, Any]) -> list[str]:
     A metric over time has one chart for each level of the x factor, and its name ends in that level; see
     docs/data-formats.md. One with a series for each level of another factor has a chart for each level of the others.
     """
-    factors, x_factor = experiment["factors"], experiment.get("x_factor")
-    names: list[tuple[str, tuple[Any, ...]]] = []  # the start of each chart's name, and the level at its end, if any
-    swept: list[str] = []
+    x_factor, named_by = experiment.get("x_factor"), experiment["workload_factors"]
+    charts = []
     for metric in experiment["metrics"]:
-        name = metric["name"]
-        if rows := metric.get("rows"):
-            drawn = (None, rows, metric["x_factor"])
-            others = [factors[factor] for factor in (*experiment["workload_factors"], x_factor) if factor not in drawn]
-            swept += ["-".join(map(str, (name, *levels))) for levels in itertools.product(*others)]
+        factors, starts = named_by, [metric["name"]]
+        if metric.get("rows"):
+            drawn = (None, metric["rows"], metric["x_factor"])
+            factors = [factor for factor in (*named_by, x_factor) if factor not in drawn]
         elif metric.get("series") and x_factor:
-            names += [(name, (level,)) for level in factors[x_factor]]
-        else:
-            names.append((name, ()))
-            if metric.get("ratio") and x_factor and not metric.get("entity"):
-                names.append((f"ratio-{name}", ()))
-    workloads = itertools.product(*(factors[factor] for factor in experiment["workload_factors"]))
-    return [
-        f"{experiment['name']}/{'-'.join(str(part) for part in (name, *workload, *level))}"
-        for workload in workloads
-        for name, level in names
-    ] + [f"{experiment['name']}/{name}" for name in swept]
+            factors = [*named_by, x_factor]
+        elif metric.get("ratio") and x_factor and not metric.get("entity"):
+            starts.append(f"ratio-{metric['name']}")
+        points = [*itertools.product(*(experiment["factors"][factor] for factor in factors))]
+        charts += ["-".join(map(str, (start, *levels))) for start in starts for levels in points]
+    return [f"{experiment['name']}/{chart}" for chart in charts]
