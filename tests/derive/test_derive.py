@@ -180,15 +180,6 @@ def test_an_interrupted_attempt_is_kept_and_not_used(directory):
     assert {row["used"] for row in rows_of(directory / "tidy.csv")} == {"0"}
 
 
-def test_compressed_raw_output_gives_the_same_bytes(tmp_path):
-    for name, compress in (("plain", False), ("small", True)):
-        RawTree(tmp_path / name / "rbd-journaling", compress=compress).measure(blocks=2)
-        derive_experiment(tmp_path / name / "rbd-journaling")
-    plain, small = (tmp_path / name / "rbd-journaling" for name in ("plain", "small"))
-    assert (plain / "tidy.csv").read_bytes() == (small / "tidy.csv").read_bytes()
-    assert digests(plain / "aggregate") == digests(small / "aggregate")
-
-
 def test_old_and_new_releases_output_give_the_same_figures_within_what_they_print(tmp_path):
     for name, old in (("new", False), ("old", True)):
         RawTree(tmp_path / name / "rbd-journaling", old_release=old).measure()

@@ -244,14 +244,6 @@ def test_a_sidecar_that_belongs_to_another_folder_is_refused(tree):
     assert "another attempt" in refused(tree).what
 
 
-def test_a_file_that_is_not_gzip_is_named(tmp_path):
-    tree = RawTree(tmp_path / "demo" / "rbd-journaling", compress=True, sealed=False).measure()
-    path = tree.path("block-01/write-seq-4096/attempt-1/control.stdout.gz")
-    path.write_bytes(gzip.compress(b"x" * 100)[:-4])
-    tree.reseal()
-    assert refused(tree).where == str(path)
-
-
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 2}', "[" * 100_000])
 def test_an_invalid_sidecar_is_an_error_that_names_it(tree, content):
     path = tree.path("block-01/write-seq-4096/attempt-1/control.json")

@@ -20,7 +20,6 @@ import yaml
 from replay.base.paths import ROOT
 from replay.cli.cluster_commands import MEASURE
 from replay.cluster.cluster import Cluster
-from replay.evidence.data_set import plain
 from replay.measure.run import chosen
 from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND as LOCK
@@ -140,7 +139,7 @@ class Campaign:
     def evidence(self, experiment: str) -> bytes:
         """All raw output of an experiment in one piece."""
         files = evidence_of(self.raw(experiment))
-        return b"".join(plain(name, files[name]) for name in sorted(files))
+        return b"".join(files[name] for name in sorted(files))
 
     def sidecars(self, experiment: str) -> list[dict]:
         files = evidence_of(self.raw(experiment))

@@ -9,7 +9,6 @@ With `sealed=False` blocks stay open, and `tree.path("block-01/…")` is a file 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import itertools
 import json
@@ -100,14 +99,13 @@ class RawTree:
         rate: Rate = default_rate,
         old_release: bool = False,
         tool: str = "rbd_bench",
-        compress: bool = False,
         sealed: bool = True,
         registers: Mapping[str, str] | None = None,
         **public: Any,
     ) -> None:
         self.directory = Path(directory)
         self.raw = self.directory / "raw"
-        self.rate, self.old_release, self.tool, self.compress = rate, old_release, tool, compress
+        self.rate, self.old_release, self.tool = rate, old_release, tool
         self.sealed, self.registers = sealed, registers
         factors = factors or {"io_type": ["read", "write"], "io_pattern": ["seq"], "io_size_bytes": [4096, 65536]}
         self.factors = {name: list(levels) for name, levels in factors.items()}
@@ -212,7 +210,7 @@ class RawTree:
                 "valid": not invalid and status == "complete", "invalid": problems, "started_at": started,
                 "ended_at": self.moment(), **({"claims": self.registers} if self.registers else {}),
             }  # fmt: skip
-            names.append(self._write(folder / "attempt.json", _json(facts_of_seal), root, compress=False))
+            names.append(self._write(folder / "attempt.json", _json(facts_of_seal), root))
             self._append(names, root)
         return folder
 
@@ -263,7 +261,7 @@ class RawTree:
         root = self.raw if name.startswith("design-") else self.opened(block)
         path = root / name
         if not path.exists():
-            self._append([self._write(path, _json(content), root, compress=False)], root)
+            self._append([self._write(path, _json(content), root)], root)
         return path
 
     def reseal(self) -> None:
@@ -287,9 +285,7 @@ class RawTree:
             return "steps"
         return rbd_bench_output(levels, self.rate(block, variant, levels), old=self.old_release)
 
-    def _write(self, path: Path, content: bytes, root: Path, compress: bool | None = None) -> str:
-        if self.compress if compress is None else compress:
-            path, content = path.with_name(path.name + ".gz"), gzip.compress(content, mtime=0)
+    def _write(self, path: Path, content: bytes, root: Path) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         return path.relative_to(root).as_posix()

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from replay.evidence.data_set import plain
 from replay.sandbox import Sandbox
 from support.evidence import members_of
 
@@ -37,6 +36,6 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
         name = str(path.relative_to(folder))
         if name.endswith(".tar.gz"):
             for member, content in members_of(path).items():
-                yield f"{name}: {member}", plain(member, content)
+                yield f"{name}: {member}", content
         else:
             yield name, path.read_bytes()

@@ -26,7 +26,7 @@ from replay.derive.computed import (
     sampling_metrics,
 )
 from replay.derive.facts import Value, facts_of
-from replay.evidence.data_set import parse_json, plain
+from replay.evidence.data_set import parse_json
 from replay.evidence.read import ATTEMPT, RECEIPT, SEAL, SIDECAR, Folder, OpenBlock, Pack, SealedMeanwhile, list_raw
 from replay.evidence.record import UNKNOWN, Bottleneck, bottleneck_of
 from replay.tools import OutputError, Result, find_reader, judge
@@ -138,61 +138,49 @@ def _load_blocks(
     return attempts, receipts
 
 
-def _load(files: Folder, wanted: Wanted) -> AttemptRecord:
-    contents: dict[str, bytes] = {}
-    stored: dict[str, str] = {}
-    for name, content in sorted(files.contents.items()):
-        plain_name = name.removesuffix(".gz")
-        stored[plain_name] = f"{files.where}{name}"
-        contents[plain_name] = plain(stored[plain_name], content)
-    if SEAL not in contents:
-        raise EvidenceError(f"there is no {SEAL}", where=files.where, next_step="restore it from a copy")
-    match = ATTEMPT.fullmatch(files.path)
+def _load(folder: Folder, wanted: Wanted) -> AttemptRecord:
+    if SEAL not in folder.contents:
+        raise EvidenceError(f"there is no {SEAL}", where=folder.where, next_step="restore it from a copy")
+    match = ATTEMPT.fullmatch(folder.path)
     identity = int(match["block"]), match["point"], int(match["number"])
-    seal = parse_json(stored[SEAL], contents[SEAL])
-    _check_identity(seal, identity, stored[SEAL])
+    seal = _document(folder, SEAL, identity)
     rows, notes = [], []
-    for name in sorted(contents):
-        if not SIDECAR.fullmatch(name):
-            continue
-        sidecar = parse_json(stored[name], contents[name])
-        _check_identity(sidecar, identity, stored[name])
-        row, note = _row(sidecar, contents, stored, stored[name], wanted)
+    for name in sorted(filter(SIDECAR.fullmatch, folder.contents)):
+        row, note = _row(_document(folder, name, identity), folder, f"{folder.where}{name}", wanted)
         rows.append(row)
         notes += [note] if note else []
     complete = seal.get("status") == "complete"
     if complete and (lost := set(seal.get("order", ())) - {row.variant for row in rows}):
-        raise EvidenceError(f"no sidecar of {', '.join(sorted(lost))}", where=stored[SEAL], next_step="restore it")
+        what = f"no sidecar of {', '.join(sorted(lost))}"
+        raise EvidenceError(what, where=f"{folder.where}{SEAL}", next_step="restore it")
     good = complete and bool(seal.get("valid")) and all(row.valid for row in rows)
     claims = seal.get("claims") or {}
     return AttemptRecord(*identity, str(seal.get("ended_at") or ""), good, tuple(rows), tuple(notes), claims)
 
 
-def _check_identity(document: Mapping[str, Any], identity: tuple[int, str, int], where: str) -> None:
+def _document(folder: Folder, name: str, identity: tuple[int, str, int]) -> dict[str, Any]:
+    """Return a JSON file of an attempt. Raises EvidenceError unless it says itself that it belongs to it."""
+    where = f"{folder.where}{name}"
+    document = parse_json(where, folder.contents[name])
     if (document.get("block"), document.get("point"), document.get("attempt")) != identity:
         raise EvidenceError("it belongs to another attempt than its folder says", where=where, next_step="restore it")
+    return document
 
 
-def _row(
-    sidecar: Mapping[str, Any],
-    contents: Mapping[str, bytes],
-    stored: Mapping[str, str],
-    where: str,
-    wanted: Wanted,
-) -> tuple[CellRow, str]:
+def _row(sidecar: Mapping[str, Any], folder: Folder, where: str, wanted: Wanted) -> tuple[CellRow, str]:
     """Return a cell's row, and a note if the runner accepted output that cannot be used."""
     try:
         valid, levels, facts = bool(sidecar["valid"]), sidecar["levels"], sidecar.get("facts") or {}
         reason = "" if valid else str((sidecar.get("invalid") or {}).get("reason") or "failed")
         files = sidecar["files"]
-        if lost := sorted(set(files.values()) - contents.keys()):
+        if lost := sorted(set(files.values()) - folder.contents.keys()):
             raise EvidenceError(
                 f"this sidecar names files that are missing: {', '.join(lost)}",
                 where=where,
                 next_step="restore them from a copy",
             )
-        outputs = {role: contents[name].decode("utf-8", errors="replace") for role, name in files.items()}
-        names = {role: stored[name] for role, name in files.items()}
+        outputs = {role: folder.contents[name].decode("utf-8", errors="replace") for role, name in files.items()}
+        names = {role: f"{folder.where}{name}" for role, name in files.items()}
         result, problem, note = _parse(str(sidecar["tool"]), outputs, sidecar.get("exit_status"), levels, names)
         if valid and problem:
             valid, reason = False, problem

@@ -135,16 +135,6 @@ def design_file(public: Mapping[str, Any], digest: str) -> tuple[str, bytes]:
     return f"design-{digest}.json", (canonical_json(public) + "\n").encode()
 
 
-def plain(path: str, content: bytes) -> bytes:
-    """Return stored content, decompressed if the path ends in `.gz`. Raises EvidenceError if it is not gzip."""
-    if not path.endswith(".gz"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvidenceError(f"not a gzip file: {error}", where=path, next_step=RESTORE) from None
-
-
 def parse_json(path: str, content: bytes) -> dict[str, Any]:
     """Return the JSON object in a file. Raises EvidenceError unless it is an object of schema version 1."""
     try:
