@@ -112,10 +112,10 @@ def simulated(chance, blocks, true):
 # Verdicts ------------------------------------------------------------------------------------------------------------
 
 
-def campaigns(*ratios, region=Region(1.5, None), presupposes=(), **more):  # noqa: B008 - a region is immutable
-    """What campaigns with these true ratios say about a claim of a ratio in `region`."""
-    one = claim(region, *presupposes)
-    data = {f"set-{number}": rows(ratio, blocks=6, seed=number, **more) for number, ratio in enumerate(ratios, 1)}
+def campaigns(*ratios):
+    """What campaigns with these true ratios say about a claim that it is above 1.5."""
+    one = claim(Region(1.5, None))
+    data = {str(number): rows(ratio, blocks=6, seed=number) for number, ratio in enumerate(ratios, 1)}
     return over_campaigns(one, {name: judged(one, table) for name, table in data.items()})
 
 

@@ -29,13 +29,10 @@ from support.claims import (
     printed,
     rows,
     select,
+    verdict,
     write_tidy,
 )
 from support.commands import run_claims
-
-
-def verdict(one, data):
-    return judged(one, data).verdict
 
 
 @pytest.mark.parametrize(

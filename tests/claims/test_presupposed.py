@@ -9,7 +9,7 @@ import pytest
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_MEASURED, NOT_TESTABLE, REFUTED, Region
 from replay.derive.facts import FACTS
 from replay.evidence.record import FACTS_OF_MACHINES
-from support.claims import EQUAL, claim, judged, presuppose, rows
+from support.claims import EQUAL, claim, judged, presuppose, rows, verdict
 
 IDLE = "idle_cpu_fraction >= 0.25"
 REFUTING = presuppose("limiter != cpu", slower=True, decides="refutation")
@@ -24,10 +24,6 @@ def with_facts(data, **facts):
         return found
 
     return [{**row, **{name: str(value(found, row)) for name, found in facts.items()}} for row in data]
-
-
-def verdict(one, data):
-    return judged(one, data).verdict
 
 
 def test_a_claim_whose_cells_meet_what_it_presupposes_is_judged():

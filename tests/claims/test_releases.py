@@ -16,11 +16,6 @@ from support.claims import write_tidy
 CLAIM = "journal-4k-seq-write"
 
 
-def made(folder, ratio, seed=1):
-    """A data set whose ratio without ÷ with journal is this."""
-    return write_tidy(folder, ratio, seed=seed)
-
-
 def test_only_older_releases_of_the_same_name_are_compared_with(tmp_path):
     for name in ("mine-16", "mine-18", "mine-20", "mine-2", "yours-16", "mine"):
         (tmp_path / name).mkdir()
@@ -33,8 +28,8 @@ def test_only_older_releases_of_the_same_name_are_compared_with(tmp_path):
 
 
 def test_the_newer_release_says_how_far_each_ratio_moved_from_the_older(tmp_path):
-    made(tmp_path / "mine-16", 2)
-    newer = made(tmp_path / "mine-20", 10, seed=2)
+    write_tidy(tmp_path / "mine-16", 2)
+    newer = write_tidy(tmp_path / "mine-20", 10, seed=2)
     book = load_book()
     write_releases(newer, book)
     document = json.loads((newer / "releases.json").read_text())
@@ -53,8 +48,8 @@ def test_the_newer_release_says_how_far_each_ratio_moved_from_the_older(tmp_path
 
 
 def test_without_an_older_release_there_is_no_such_file(tmp_path):
-    made(tmp_path / "mine-16", 2)
-    newer = made(tmp_path / "mine-20", 2)
+    write_tidy(tmp_path / "mine-16", 2)
+    newer = write_tidy(tmp_path / "mine-20", 2)
     book = load_book()
     write_releases(newer, book)
     (tmp_path / "mine-16").rename(tmp_path / "elsewhere")
@@ -63,7 +58,7 @@ def test_without_an_older_release_there_is_no_such_file(tmp_path):
 
 
 def test_an_older_release_that_measured_nothing_of_it_is_left_out(tmp_path):
-    own = judge_data_set(made(tmp_path / "mine-20", 2))
+    own = judge_data_set(write_tidy(tmp_path / "mine-20", 2))
     (tmp_path / "mine-16").mkdir()
     nothing = judge_data_set(tmp_path / "mine-16")
     assert releases_document(own, nothing) is None

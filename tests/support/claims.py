@@ -79,6 +79,10 @@ def judged(one, data):
     return judge(one, Table(data, FACTORS))
 
 
+def verdict(one, data):
+    return judged(one, data).verdict
+
+
 def write_tidy(folder: Path, ratio, **more) -> Path:
     """Write a data set with one point of rbd-journaling, sequential 4 KiB writes, as derive writes it."""
     path = folder / "rbd-journaling" / "tidy.csv"
