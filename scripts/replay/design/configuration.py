@@ -85,7 +85,8 @@ def _parse(path: Path, text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         place = f"{path}:{line}"
-        if "\t" in _indentation(text, line):
+        # What is missing at the end of a file is in none of its lines.
+        if any(re.match(r" *\t", found) for found in text.splitlines()[line - 1 : line]):
             what, next_step = "a tab character; YAML is indented by spaces only", "replace the tab with spaces"
         else:
             what, next_step = str(error.problem), "check the indentation and quotes there"
@@ -95,12 +96,6 @@ def _parse(path: Path, text: str) -> Document:
     finally:
         loader.dispose()
     return Document(path, data, lines)
-
-
-def _indentation(text: str, line: int) -> str:
-    """Return the blanks at the beginning of a line, which is counted from 1; empty if there is no such line."""
-    lines = text.splitlines()
-    return re.match(r"[ \t]*", lines[line - 1])[0] if line <= len(lines) else ""
 
 
 def load_validated_document(path: Path, schema_path: Path) -> Document:
