@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from replay.base.stats import CONFIDENCE, paired_log_ratio, welch_difference
 from replay.claims.evaluate import EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE, judge
@@ -73,11 +74,11 @@ def paired_runs(rng: random.Random, blocks: int, ratio: float) -> Runs:
     return reference, variant
 
 
-def coverage(runs: int, seed: int, blocks: int, confidence: float = CONFIDENCE) -> float:
-    """Return the share of intervals that contain the true ratio."""
-    rng, hits = random.Random(seed), 0
+def coverage(runs: int, rng: random.Random, pairs: Callable[[random.Random], Runs], level: float = CONFIDENCE) -> float:
+    """Return the share of intervals that contain the true ratio RATIO of the rates that `pairs` makes."""
+    hits = 0
     for _ in range(runs):
-        estimate = paired_log_ratio(*paired_runs(rng, blocks, RATIO), confidence)
+        estimate = paired_log_ratio(*pairs(rng), level)
         hits += estimate.low <= RATIO <= estimate.high
     return hits / runs
 
@@ -101,15 +102,6 @@ def runs_of_sets(rng: random.Random, blocks: int, ratio: float, pairs: str) -> R
         theirs = sets[0] if pairs == NEIGHBOURS else sets[-1]
         variant.append(theirs / ratio * math.exp(rng.gauss(0, CELL_NOISE)))
     return reference, variant
-
-
-def coverage_of_sets(runs: int, seed: str, blocks: int, pairs: str) -> float:
-    """Return the share of intervals that contain the true ratio."""
-    rng, hits = random.Random(seed), 0
-    for _ in range(runs):
-        estimate = paired_log_ratio(*runs_of_sets(rng, blocks, RATIO, pairs))
-        hits += estimate.low <= RATIO <= estimate.high
-    return hits / runs
 
 
 def false_differences(runs: int, seed: int, blocks: tuple[int, int] = (6, 10)) -> float:
@@ -156,8 +148,10 @@ def edges(region: Region) -> list[float]:
 def shares(runs: int, seed: int) -> Iterator[Share]:
     """Yield every share with its bounds."""
     for blocks in (6, EQUIVALENCE_BLOCKS):
-        yield Share(f"95 % interval, n = {blocks}: holds the true ratio", coverage(runs, seed, blocks), 0.93, 0.97)
-    narrow = coverage(runs, seed, EQUIVALENCE_BLOCKS, EQUIVALENCE_CONFIDENCE)
+        held = coverage(runs, random.Random(seed), partial(paired_runs, blocks=blocks, ratio=RATIO))
+        yield Share(f"95 % interval, n = {blocks}: holds the true ratio", held, 0.93, 0.97)
+    pairs = partial(paired_runs, blocks=EQUIVALENCE_BLOCKS, ratio=RATIO)
+    narrow = coverage(runs, random.Random(seed), pairs, EQUIVALENCE_CONFIDENCE)
     yield Share(f"90 % interval, n = {EQUIVALENCE_BLOCKS}: holds the true ratio", narrow, 0.88, 0.92)
     yield from _set_shares(runs, seed)
     for name, region in REGIONS.items():
@@ -174,7 +168,8 @@ def _set_shares(runs: int, seed: int) -> Iterator[Share]:
     """Yield how often intervals contain the true ratio if the cells of a pair ran in one set, and in two."""
     for blocks in (6, EQUIVALENCE_BLOCKS):
         for pairs in (NEIGHBOURS, STRANGERS):
-            held = coverage_of_sets(runs, f"{seed} {pairs} {blocks}", blocks, pairs)
+            of_sets = partial(runs_of_sets, blocks=blocks, ratio=RATIO, pairs=pairs)
+            held = coverage(runs, random.Random(f"{seed} {pairs} {blocks}"), of_sets)
             yield Share(f"95 % interval, n = {blocks}, cells {pairs}: holds the true ratio", held, 0.93, 0.97)
 
 
