@@ -158,6 +158,29 @@ def changed(shipped, config, monkeypatch):
     return change
 
 
+def refused(said):
+    with pytest.raises(ConfigurationError, match=re.escape(said)) as error:
+        load_book()
+    assert "claims.yaml:" in str(error.value)
+
+
+COUNTED = {"variant": "read", "weights": "unequal", "primary_affinity": 0}
+
+
+def count_of(metric="last_osd_primaries", equals=0, **more):
+    return {"name": "n", "says": "a count", "metric": metric, "cells": {**COUNTED, **more}, "equals": equals}
+
+
+def counting(condition):
+    """Let a claim rest on a count alone."""
+
+    def edit(claim):
+        claim.update(experiment="placement", chart="placement/latency-mean-unequal", conditions=[condition])
+        del claim["plain"]
+
+    return edit
+
+
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
@@ -201,28 +224,38 @@ def changed(shipped, config, monkeypatch):
         (lambda c: c["conditions"][0].pop("under"), "conditions"),
         (lambda c: c["conditions"][0].update(equals=0), "'cells' is a dependency of 'equals'"),
         (lambda c: c["conditions"][0].update(cells=c["conditions"][0]["over"]), "conditions"),
+        (counting(count_of(metric="latency_mean_seconds")), "only counts can be compared exactly"),
+        (counting(count_of(variant="reed")), "reed"),
+        (counting(count_of(primary_affinity=0.1)), "0.1"),
+        (counting(count_of(equals=0.5)), "expected a whole number"),
+        (counting(count_of(equals=-1)), "minimum"),
+        (counting({key: value for key, value in count_of().items() if key != "equals"}), "dependency of 'cells'"),
+        (counting({**count_of(), "over": COUNTED}), "conditions"),
     ],
 )
 def test_an_invalid_claim_is_refused_with_its_place(changed, edit, said):
     changed(edit)
-    with pytest.raises(ConfigurationError, match=said) as error:
-        load_book()
-    assert "claims.yaml:" in str(error.value)
+    refused(said)
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda document: document.pop("sources"), "sources"),
-        (lambda document: document["sources"].update({"1 of two": "A talk about something else"}), "1 of two"),
-        (lambda document: document["sources"].update(S1=""), "S1"),
-        (lambda document: document.update(campaigns=["replicate-*"]), "campaigns"),
+        (lambda d: d.pop("sources"), "sources"),
+        (lambda d: d["sources"].update({"1 of two": "A talk about something else"}), "1 of two"),
+        (lambda d: d["sources"].update(S1=""), "S1"),
+        (lambda d: d.update(campaigns=["replicate-*"]), "campaigns"),
+        (lambda d: d["plain"].update(against="It was {estimat} there."), "plain.against: there is no figure {estimat}"),
+        (lambda d: d["plain"].update(not_testable="Here {estimate} decides."), "no figure {estimate}"),
+        (lambda d: d["plain"]["controls"].update({"rbd-jurnaling": CONTROL}), "no experiment 'rbd-jurnaling'"),
+        (lambda d: d["plain"]["controls"]["rbd-journaling"].update(passed="All {n} are fine."), "no figure {n}"),
+        (lambda d: d["plain"]["controls"]["rbd-journaling"].pop("no_interval"), "no_interval: this key is missing"),
+        (lambda d: d.pop("plain"), "add the key `plain`"),
     ],
 )
-def test_invalid_sources_and_campaigns_are_refused(changed, edit, said):
+def test_what_is_said_for_every_claim_is_checked_too(changed, edit, said):
     changed(edit, whole=True)
-    with pytest.raises(ConfigurationError, match=said):
-        load_book()
+    refused(said)
 
 
 def test_a_source_may_have_any_name(changed):
@@ -232,36 +265,6 @@ def test_a_source_may_have_any_name(changed):
 
     changed(edit, whole=True)
     assert load_book().claims[0].source == "handbook-2"
-
-
-COUNTED = {"variant": "read", "weights": "unequal", "primary_affinity": 0}
-
-
-def count_of(metric="last_osd_primaries", equals=0, **more):
-    return {"name": "n", "says": "a count", "metric": metric, "cells": {**COUNTED, **more}, "equals": equals}
-
-
-@pytest.mark.parametrize(
-    ("edit", "said"),
-    [
-        (lambda plain: plain.update(against="It was {estimat} there."), "plain.against: there is no figure {estimat}"),
-        (lambda plain: plain.update(not_testable="Here {estimate} decides."), "no figure {estimate}"),
-        (lambda plain: plain["controls"].update({"rbd-jurnaling": dict(CONTROL)}), "no experiment 'rbd-jurnaling'"),
-        (lambda plain: plain["controls"]["rbd-journaling"].update(passed="All {n} are fine."), "no figure {n}"),
-        (lambda plain: plain["controls"]["rbd-journaling"].pop("no_interval"), "no_interval: this key is missing"),
-    ],
-)
-def test_the_texts_for_every_claim_are_checked_too(changed, edit, said):
-    changed(lambda document: edit(document["plain"]), whole=True)
-    with pytest.raises(ConfigurationError, match=re.escape(said)) as error:
-        load_book()
-    assert "claims.yaml:" in str(error.value)
-
-
-def test_plain_words_need_the_texts_for_every_claim(changed):
-    changed(lambda document: document.pop("plain"), whole=True)
-    with pytest.raises(ConfigurationError, match="add the key `plain`"):
-        load_book()
 
 
 def test_a_talk_may_do_without_plain_words(changed):
@@ -274,39 +277,12 @@ def test_a_talk_may_do_without_plain_words(changed):
     assert load_book().wording is None
 
 
-def counting(condition):
-    def edit(claim):
-        claim.update(experiment="placement", chart="placement/latency-mean-unequal", conditions=[condition])
-        del claim["plain"]
-
-    return edit
-
-
 def test_a_count_is_a_separate_kind_of_condition(changed):
     changed(counting(count_of()))
     (condition,) = load_book().claims[0].conditions
     assert isinstance(condition, Count)
     assert (condition.metric, condition.equals, condition.region.text()) == ("last_osd_primaries", 0, "exactly 0")
     assert list(condition.cells.points()) == [{"weights": "unequal", "primary_affinity": 0}]
-
-
-@pytest.mark.parametrize(
-    ("condition", "said"),
-    [
-        (count_of(metric="latency_mean_seconds"), "only counts can be compared exactly"),
-        (count_of(variant="reed"), "reed"),
-        (count_of(primary_affinity=0.1), "0.1"),
-        (count_of(equals=0.5), "expected a whole number"),
-        (count_of(equals=-1), "minimum"),
-        ({key: value for key, value in count_of().items() if key != "equals"}, "dependency of 'cells'"),
-        ({**count_of(), "over": COUNTED}, "conditions"),
-    ],
-)
-def test_an_invalid_count_is_refused_with_its_place(changed, condition, said):
-    changed(counting(condition))
-    with pytest.raises(ConfigurationError, match=said) as error:
-        load_book()
-    assert "claims.yaml:" in str(error.value)
 
 
 def expected_share(weights, copies, osd):
