@@ -58,22 +58,22 @@ def test_campaigns_of_equal_precision_give_the_plain_t_interval_of_their_estimat
     assert found.tau**2 == pytest.approx(between, abs=1e-6)
     half = t_quantile(count - 1) * math.sqrt(between + (error**2 + between) / count)
     next_low, next_high = found.prediction
-    assert next_high - found.mean.value == pytest.approx(half, rel=1e-4)
-    assert found.mean.value - next_low == pytest.approx(half, rel=1e-4)
+    assert next_high - found.mean.estimate == pytest.approx(half, rel=1e-4)
+    assert found.mean.estimate - next_low == pytest.approx(half, rel=1e-4)
 
 
 @given(st.lists(st.tuples(st.floats(-2, 2), st.floats(0.01, 0.5)), min_size=2, max_size=8))
 def test_the_mean_lies_among_the_estimates_and_the_next_campaign_varies_more(campaigns):
     logs, errors = zip(*campaigns, strict=True)
     found = random_effects(logs, errors)
-    assert min(logs) - 1e-9 <= found.mean.value <= max(logs) + 1e-9
+    assert min(logs) - 1e-9 <= found.mean.estimate <= max(logs) + 1e-9
     assert (found.prediction is None) == (len(campaigns) < 3)
 
 
 def test_two_campaigns_say_nothing_of_the_next():
     found = random_effects([0.7, 0.8], [0.1, 0.1])
     assert found.prediction is None
-    assert found.mean.value == pytest.approx(fmean([0.7, 0.8]))
+    assert found.mean.estimate == pytest.approx(fmean([0.7, 0.8]))
 
 
 def test_the_variance_of_a_block_is_the_mean_square_within_all_campaigns():
@@ -126,7 +126,7 @@ def test_campaigns_that_agree_hold_a_claim_and_those_that_differ_leave_it_open()
     assert 1.5 < low < 2.45 < high
     differing = campaigns(1.6, 2.9, 2.2, 4.0)
     assert differing.verdict == IN_THIS_CAMPAIGN
-    assert differing.conditions["ratio"].prediction[0] < 1.5 < differing.conditions["ratio"].mean.value
+    assert differing.conditions["ratio"].prediction[0] < 1.5 < differing.conditions["ratio"].mean.estimate
 
 
 def test_a_claim_is_refuted_only_if_the_next_campaign_would_refute_it():
@@ -154,7 +154,7 @@ def test_one_block_is_shown_and_has_no_part_in_the_mean():
     tables = {"a": rows(2.0, blocks=6), "b": rows(2.1, blocks=6, seed=2), "c": rows(9.0, blocks=1)}
     found = over_campaigns(one, {name: judged(one, table) for name, table in tables.items()}).conditions["ratio"]
     assert [each.standard_error is None for each in found.campaigns] == [False, False, True]
-    assert found.mean.value == pytest.approx(2.05, rel=0.1)
+    assert found.mean.estimate == pytest.approx(2.05, rel=0.1)
 
 
 def test_two_blocks_that_happen_to_agree_do_not_decide_the_mean():
@@ -169,7 +169,7 @@ def test_two_blocks_that_happen_to_agree_do_not_decide_the_mean():
     found = over_campaigns(one, {name: judged(one, table) for name, table in tables.items()}).conditions["ratio"]
     estimates = [campaign.estimate for campaign in found.tested]
     assert [round(each.standard_error, 6) == 0 for each in found.campaigns] == [True, False]
-    assert found.mean.value == pytest.approx(math.sqrt(math.prod(estimates))), "both have two blocks"
+    assert found.mean.estimate == pytest.approx(math.sqrt(math.prod(estimates))), "both have two blocks"
     tables["b"] = paired(4.0, 1.0)
     alike = over_campaigns(one, {name: judged(one, table) for name, table in tables.items()}).conditions["ratio"]
     assert (len(alike.tested), alike.mean) == (2, None), "without any noise, nothing weighs one against the other"
@@ -202,7 +202,7 @@ def test_a_campaign_whose_cells_were_not_as_presupposed_has_no_part_whichever_ve
     tables = {"a": rows(2.0, blocks=6), "b": rows(2.1, blocks=6, seed=2), "c": rows(9.0, blocks=6, limiter="cpu")}
     found = over_campaigns(one, {name: judged(one, table) for name, table in tables.items()}).conditions["ratio"]
     assert [each.testable for each in found.campaigns] == [True, True, False]
-    assert found.mean.value == pytest.approx(2.05, rel=0.1)
+    assert found.mean.estimate == pytest.approx(2.05, rel=0.1)
 
 
 def test_a_count_has_to_be_right_in_every_campaign():
@@ -277,7 +277,7 @@ def test_claims_json_has_what_a_stranger_needs_to_compute_the_mean_again(tmp_pat
         [math.log(each["estimate"]) for each in found["campaigns"]],
         pooled_errors([(each["n"], each["standard_error"]) for each in found["campaigns"]]),
     )
-    assert found["mean"]["estimate"] == pytest.approx(math.exp(again.mean.value), rel=1e-4)
+    assert found["mean"]["estimate"] == pytest.approx(math.exp(again.mean.estimate), rel=1e-4)
     assert [found["mean"][end] for end in ("low", "high")] == pytest.approx(
         [math.exp(again.mean.low), math.exp(again.mean.high)], rel=1e-4
     )

@@ -88,16 +88,16 @@ def test_what_chance_alone_would_produce_is_one_error_rate_a_tested_claim():
         ]
     )
     found = multiplicity(judgements)
-    assert (found.tested, found.decided, found.conditions) == (3, 2, 3)
-    assert found.by_chance == pytest.approx(0.025 + 0.05 + 0.025)
-    assert found.discoveries == 2
+    assert (found.claims_tested, found.claims_decided, found.conditions_tested) == (3, 2, 3)
+    assert found.wrong_by_chance_at_most == pytest.approx(0.025 + 0.05 + 0.025)
+    assert found.conditions_within_false_discovery_rate == 2
 
 
 def test_a_claim_of_exactly_1_can_be_refuted_wrongly_on_either_side():
     exactly = named("exactly", judged(claim(Region(1, 1)), rows(2)))
-    assert multiplicity(with_q_values([exactly])).by_chance == pytest.approx(0.05)
+    assert multiplicity(with_q_values([exactly])).wrong_by_chance_at_most == pytest.approx(0.05)
 
 
 def test_without_data_there_is_no_multiplicity():
     found = multiplicity(with_q_values([judged(claim(Region(1, 2)), rows(2, sizes=(4194304,)))]))
-    assert (found.tested, found.decided, found.by_chance, found.conditions) == (0, 0, 0, 0)
+    assert {*vars(found).values()} == {0}

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
@@ -175,7 +175,7 @@ def _condition(condition: Condition | Count, judgements: Mapping[str, Judgement]
 def _tail(condition: Condition, over: ConditionOverCampaigns) -> float:
     """Return the one-sided probability of the data if the next campaign's ratio were at the nearest edge."""
     low, high = map(math.log, over.prediction)
-    distance = abs(math.log(over.mean.value) - math.log(nearest_edge(condition.region, over.mean.value)))
+    distance = abs(math.log(over.mean.estimate) - math.log(nearest_edge(condition.region, over.mean.estimate)))
     # The prediction interval has two degrees of freedom less than there are campaigns.
     return statistics.tail_probability(distance, (high - low) / 2, len(over.tested) - 1, confidence_of(condition))
 
@@ -187,32 +187,26 @@ def _campaigns(name: str, judgement: Judgement, result: ConditionResult) -> Iter
         if result.n:
             origin = Origin(*map(agreed, zip(*result.origins.values(), strict=True)))
             error = None if result.low is None else standard_error(result)
-            figures = result.estimate, result.low, result.high, error
-            yield Campaign(name, *origin, result.n, *figures, result.verdict, testable)
+            figures = result.estimate, result.low, result.high, result.n, error
+            yield Campaign(name, *origin, *figures, result.verdict, testable)
         return
     blocks_of: dict[str, dict[int, float]] = {}
     for block, value in result.blocks.items():
         blocks_of.setdefault(result.origins[block].host, {})[block] = value
     for host, blocks in blocks_of.items():
         bottleneck = agreed(result.origins[block].bottleneck for block in blocks)
-        figures = _figures(result.condition, blocks.values())
-        yield Campaign(name, host, bottleneck, len(blocks), *figures, result.verdict, testable)
+        figures = _figures(result.condition, [*blocks.values()])
+        yield Campaign(name, host, bottleneck, *figures, result.verdict, testable)
 
 
-def _figures(
-    condition: Condition | Count, values: Iterable[float]
-) -> tuple[float, float | None, float | None, float | None]:
-    """Return the estimate of some blocks, its bounds, and the standard error of its logarithm."""
-    values = list(values)
+def _figures(condition: Condition | Count, values: list[float]) -> tuple[float | None, ...]:
+    """Return the estimate of some blocks, its bounds, their number, and the standard error of its logarithm."""
     if isinstance(condition, Count):
-        return furthest(values, condition.equals), min(values), max(values), None
+        return furthest(values, condition.equals), min(values), max(values), len(values), None
     confidence = confidence_of(condition)
     logs = statistics.mean_with_interval([math.log(value) for value in values], confidence)
-    ratio = statistics.exponentiate(logs)
-    if logs.low is None:
-        return ratio.value, None, None, None
-    error = (logs.high - logs.low) / 2 / statistics.t_quantile(logs.n, confidence)
-    return ratio.value, ratio.low, ratio.high, error
+    error = None if logs.low is None else (logs.high - logs.low) / 2 / statistics.t_quantile(logs.n, confidence)
+    return *statistics.exponentiate(logs), error
 
 
 def _count_verdict(campaigns: Sequence[Campaign]) -> str:

@@ -200,15 +200,15 @@ def _whose(claim: Claim) -> str:
 def _summary(assessment: Assessment) -> Iterator[str]:
     """Yield what ends a table of claims: what chance alone would produce, what exploratory means, which hosts."""
     many = multiplicity(assessment.judgements)
-    if many.tested:
+    if many.claims_tested:
         yield ""
         yield (
-            f"{many.decided} of {many.tested} tested claims are decided. Chance alone would get at most "
-            f"{many.by_chance:.1f} of them wrong, on average."
+            f"{many.claims_decided} of {many.claims_tested} tested claims are decided. Chance alone would get at most "
+            f"{many.wrong_by_chance_at_most:.1f} of them wrong, on average."
         )
         yield (
-            f"{many.discoveries} of {many.conditions} conditions have a q-value of {FALSE_DISCOVERY_RATE:g} or less "
-            "(Benjamini-Hochberg)."
+            f"{many.conditions_within_false_discovery_rate} of {many.conditions_tested} conditions have a q-value of "
+            f"{FALSE_DISCOVERY_RATE:g} or less (Benjamini-Hochberg)."
         )
     if any(judgement.exploratory for judgement in assessment.judgements):
         yield EXPLORATORY

@@ -64,13 +64,7 @@ def as_document(assessment: Assessment) -> dict[str, Any]:
             "false_discovery_rate": FALSE_DISCOVERY_RATE,
             "campaigns_for_prediction": CAMPAIGNS_FOR_PREDICTION,
         },
-        "multiplicity": {
-            "claims_tested": many.tested,
-            "claims_decided": many.decided,
-            "wrong_by_chance_at_most": six_digits(many.by_chance),
-            "conditions_tested": many.conditions,
-            "conditions_within_false_discovery_rate": many.discoveries,
-        },
+        "multiplicity": attributes(many, *vars(many)),
         "sources": {name: {"title": title} for name, title in assessment.sources.items()},
         "claims": {
             judgement.claim.id: _claim(judgement, assessment.over_campaigns.get(judgement.claim.id, _NO_CAMPAIGN))
@@ -82,16 +76,12 @@ def as_document(assessment: Assessment) -> dict[str, Any]:
 def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
     claim = judgement.claim
     return {
-        "kind": claim.kind,
-        "sentence": claim.sentence,
-        "source": claim.source,
+        **attributes(claim, "kind", "sentence", "source"),
         "says": list(claim.says),
         "differs": claim.differs or None,
         "ours": claim.ours or None,
-        "experiment": claim.experiment,
-        "chart": claim.chart,
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
+        **attributes(claim, "experiment", "chart"),
+        **attributes(judgement, "verdict", "reason"),
         "over_campaigns": over.verdict,
         "exploratory": bool(judgement.exploratory),
         "exploratory_reason": judgement.exploratory or None,
@@ -108,14 +98,10 @@ def _claim(judgement: Judgement, over: ClaimOverCampaigns) -> dict[str, Any]:
 
 
 def _presupposed(examined: Presupposed) -> dict[str, Any]:
-    presupposition, value = examined.presupposition, examined.found
     return {
-        "that": presupposition.predicate.text(),
-        "decides": presupposition.decides,
-        "because": presupposition.because,
-        "met": examined.met,
-        "found": value if value is None or isinstance(value, str) else six_digits(value),
-        "reason": examined.reason,
+        "that": examined.presupposition.predicate.text(),
+        **attributes(examined.presupposition, "decides", "because"),
+        **attributes(examined, "met", "found", "reason"),
     }
 
 
@@ -125,14 +111,9 @@ def _condition(result: ConditionResult) -> dict[str, Any]:
         "kind": kind_of(condition),
         "says": result.says,
         "metric": condition.metric,
-        **rounded(result, "estimate", "low", "high"),
-        "n": result.n,
-        "hosts": result.hosts,
-        "neighbours": result.neighbours,
+        **attributes(result, "estimate", "low", "high", "n", "hosts", "neighbours"),
         "region": {"low": condition.region.low, "high": condition.region.high},
-        **rounded(result, "p_value", "q_value"),
-        "verdict": result.verdict,
-        "reason": result.reason,
+        **attributes(result, "p_value", "q_value", "verdict", "reason"),
         "cells": list(result.cells),
         "blocks": {str(block): six_digits(value) for block, value in result.blocks.items()},
     }
@@ -143,25 +124,9 @@ def _campaigns(over: ConditionOverCampaigns) -> dict[str, Any]:
     mean, prediction = over.mean, over.prediction
     return {
         "campaigns": [
-            {
-                "name": campaign.name,
-                "host": campaign.host or None,
-                "bottleneck": campaign.bottleneck,
-                **rounded(campaign, "estimate", "low", "high"),
-                "n": campaign.n,
-                **rounded(campaign, "standard_error"),
-                "verdict": campaign.verdict,
-                "testable": campaign.testable,
-            }
-            for campaign in over.campaigns
+            {**attributes(campaign, *vars(campaign)), "host": campaign.host or None} for campaign in over.campaigns
         ],
-        "mean": None
-        if mean is None
-        else {
-            "estimate": six_digits(mean.value),
-            **rounded(mean, "low", "high", "standard_error"),
-            "tau": six_digits(over.tau),
-        },
+        "mean": mean and {**attributes(mean, *mean._fields), "tau": six_digits(over.tau)},
         "prediction": prediction and {"low": six_digits(prediction[0]), "high": six_digits(prediction[1])},
         "over_campaigns": over.verdict,
     }
@@ -175,8 +140,10 @@ def six_digits(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def rounded(numbers: Any, *names: str) -> dict[str, float | None]:
-    return {name: six_digits(getattr(numbers, name)) for name in names}
+def attributes(told: Any, *names: str) -> dict[str, Any]:
+    """Return attributes by their names, numbers with six significant digits."""
+    values = {name: getattr(told, name) for name in names}
+    return {name: six_digits(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def as_csv(assessment: Assessment) -> str:
@@ -190,7 +157,7 @@ def as_csv(assessment: Assessment) -> str:
 
 
 def _shown(result: ConditionResult) -> tuple[str, ...]:
-    numbers = rounded(result, "estimate", "low", "high", "p_value", "q_value").values()
+    numbers = attributes(result, "estimate", "low", "high", "p_value", "q_value").values()
     estimate, low, high, p_value, q_value = ("" if value is None else f"{value:g}" for value in numbers)
     region = result.condition.region.text()
     return result.condition.name, estimate, low, high, str(result.n), region, p_value, q_value, result.verdict
@@ -228,9 +195,7 @@ def compared_claims(first: Assessment, second: Assessment) -> dict[str, Any]:
 def _claim_document(comparison: ClaimComparison) -> dict[str, Any]:
     claim, judgements = comparison.claim, dict(zip(_SIDES, comparison.judgements, strict=True))
     return {
-        "kind": claim.kind,
-        "sentence": claim.sentence,
-        "source": claim.source,
+        **attributes(claim, "kind", "sentence", "source"),
         "verdicts": {name: judgement.verdict for name, judgement in judgements.items()},
         "exploratory": {name: bool(judgement.exploratory) for name, judgement in judgements.items()},
         "verdicts_differ": comparison.verdicts_differ,
@@ -242,12 +207,11 @@ def _condition_document(comparison: ConditionComparison) -> dict[str, Any]:
     return {
         "kind": kind_of(comparison.condition),
         **{
-            name: {**rounded(side, "estimate", "low", "high"), "n": side.n, "verdict": side.verdict}
+            name: attributes(side, "estimate", "low", "high", "n", "verdict")
             for name, side in zip(_SIDES, comparison.results, strict=True)
         },
         "interval": None if comparison.low is None else "paired" if comparison.paired else "welch",
-        **rounded(comparison, "ratio", "low", "high", "degrees_of_freedom", "p_value"),
-        "more_than_noise": comparison.more_than_noise,
+        **attributes(comparison, "ratio", "low", "high", "degrees_of_freedom", "p_value", "more_than_noise"),
         "missing": comparison.missing or None,
     }
 

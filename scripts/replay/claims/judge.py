@@ -118,16 +118,16 @@ FALSE_DISCOVERY_RATE = 0.05
 class Multiplicity:
     """How far a table of claims can be trusted as a whole.
 
-    `tested` claims rest on intervals, and `decided` of them are held or refuted. If the truth of each were just beyond
-    the edge of its region, `by_chance` of their verdicts would be wrong on average. In all, `conditions` were tested,
-    and `discoveries` of them have a q-value of at most FALSE_DISCOVERY_RATE.
+    `claims_tested` rest on intervals, and `claims_decided` of them are held or refuted. If the truth of each were just
+    beyond the edge of its region, `wrong_by_chance_at_most` of their verdicts would be wrong on average. Of the
+    `conditions_tested`, so many as the last field says have a q-value of at most FALSE_DISCOVERY_RATE.
     """
 
-    tested: int
-    decided: int
-    by_chance: float
-    conditions: int
-    discoveries: int
+    claims_tested: int
+    claims_decided: int
+    wrong_by_chance_at_most: float
+    conditions_tested: int
+    conditions_within_false_discovery_rate: int
 
 
 def with_q_values(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
@@ -151,11 +151,11 @@ def multiplicity(judgements: Sequence[Judgement]) -> Multiplicity:
     tested = [judgement for judgement in judgements if any(result.p_value is not None for result in judgement.results)]
     q_values = [result.q_value for judgement in tested for result in judgement.results if result.q_value is not None]
     return Multiplicity(
-        tested=len(tested),
-        decided=sum(judgement.verdict in (HELD, REFUTED) for judgement in tested),
-        by_chance=math.fsum(_error(judgement) for judgement in tested),
-        conditions=len(q_values),
-        discoveries=sum(value <= FALSE_DISCOVERY_RATE for value in q_values),
+        claims_tested=len(tested),
+        claims_decided=sum(judgement.verdict in (HELD, REFUTED) for judgement in tested),
+        wrong_by_chance_at_most=math.fsum(_error(judgement) for judgement in tested),
+        conditions_tested=len(q_values),
+        conditions_within_false_discovery_rate=sum(value <= FALSE_DISCOVERY_RATE for value in q_values),
     )
 
 

@@ -273,10 +273,10 @@ class Campaign:
     name: str
     host: str
     bottleneck: str
-    n: int
     estimate: float
     low: float | None
     high: float | None
+    n: int
     standard_error: float | None
     verdict: str
     testable: bool
@@ -285,7 +285,7 @@ class Campaign:
 class Interval(NamedTuple):
     """A mean with its interval and standard error; of a ratio, the error is that of its logarithm."""
 
-    value: float
+    estimate: float
     low: float
     high: float
     standard_error: float
