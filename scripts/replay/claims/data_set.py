@@ -184,9 +184,7 @@ def manifest(name: str, campaign: Mapping[str, Any], entries: Mapping[str, Mappi
         "schema_version": 1,
         "data_set": name,
         "label": campaign.get("label") or name,
-        "site": campaign.get("site"),
-        "site_label": campaign.get("site_label"),
-        "limitation": campaign.get("limitation"),
+        **{key: campaign.get(key) for key in ("site", "site_label", "limitation")},
         "altered": False,
         "setup": _setup(
             campaign.get("setup") or {},

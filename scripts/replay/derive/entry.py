@@ -40,9 +40,7 @@ def entry(
     return {
         "title": public["title"],
         "sources": public.get("sources", []),
-        "scale": public["scale"],
-        "protocol": public["protocol"],
-        "tool": public["tool"],
+        **{key: public[key] for key in ("scale", "protocol", "tool")},
         "blocks": counted["block"].nunique(),
         "cells": len(design.cells),
         "cells_measured": counted["cell"].nunique(),

@@ -25,6 +25,8 @@ from replay.base.tables import json_text, write_if_changed
 SCALES = ("smoke", "quick", "talk", "replicate", "headline")
 DEFAULT_SCALE = "quick"
 
+#: What a recorded design says as its experiment does. Only some have `ceilings`: the digests of others stay as they are.
+_AS_CONFIGURED = ("title", "protocol", "tool", "sources", "workload_factors", "metrics", "ceilings")
 
 def canonical_json(value: Any) -> str:
     """Return the canonical JSON text of `value`: sorted keys, no spaces."""
@@ -128,32 +130,23 @@ class Design:
         return {
             "schema_version": 1,
             "experiment": self.name,
-            "title": raw["title"],
             "scale": self.scale,
             # This tells readers of an unfinished measurement how much of it is there.
             "blocks": self.blocks,
-            "protocol": raw["protocol"],
-            "tool": raw["tool"],
-            "sources": list(raw["sources"]),
-            "x_factor": raw.get("x_factor"),
-            "x_label": raw.get("x_label"),
-            "x_unit": raw.get("x_unit"),
-            "workload_factors": list(raw["workload_factors"]),
+            **{key: raw[key] for key in _AS_CONFIGURED if key in raw},
+            **{key: raw.get(key) for key in ("x_factor", "x_label", "x_unit")},
             "factors": {name: list(levels) for name, levels in self.factors.items()},
             "options": dict(self.options),
             "target_seconds": self.sizing.target_seconds,
             **self._image_geometry(),
             "variants": [self._public_variant(variant) for variant in self.variants],
-            "metrics": [dict(metric) for metric in raw["metrics"]],
-            # Only if there are any, so that the digests of other designs do not change.
-            **({"ceilings": [dict(ceiling) for ceiling in raw["ceilings"]]} if "ceilings" in raw else {}),
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
                 cell.cell_id: {"point": cell.point, "variant": cell.variant.name, "levels": dict(cell.levels)}
                 for cell_set in (*self.sets, *self.left_out)
                 for cell in cell_set.cells
             },
-            "skipped": [{"variant": s.variant, "requires": s.requires, "detail": s.detail} for s in self.skipped],
+            "skipped": [asdict(skip) for skip in self.skipped],
         }
 
     def _image_geometry(self) -> dict[str, int]:
