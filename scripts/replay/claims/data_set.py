@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,15 +110,10 @@ def _status(path: Path) -> tuple[int, int, int]:
 def watch(data_set: Path, experiments: tuple[str, ...]) -> None:
     """Check every tenth of a second until standard input closes (then once more) or SIGTERM arrives."""
     _lower_priority()
-    stopped, open_input = False, True
-
-    def stop(*_: object) -> None:
-        nonlocal stopped
-        stopped = True
-
-    signal.signal(signal.SIGTERM, stop)
+    stopped, open_input = threading.Event(), True
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     watcher = Watcher(data_set, experiments, lambda text: print(text, file=sys.stderr, flush=True))
-    while not stopped:
+    while not stopped.is_set():
         watcher.look()
         if not open_input:
             return
