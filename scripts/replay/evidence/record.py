@@ -92,20 +92,19 @@ def measuring_code() -> dict[str, Any]:
 
     An installed package has no commit: the last two are None.
     """
-    if ROOT is None:
-        return {"replay_version": version(), "git_commit": None, "git_dirty": None}
-
-    def git(*args: str) -> str | None:
-        done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    commit = git("rev-parse", "HEAD")
-    changed = git("status", "--porcelain", "--", "scripts", "config", "Snakefile")
+    changed = _git("status", "--porcelain", "--", "scripts", "config", "Snakefile")
     return {
         "replay_version": version(),
-        "git_commit": commit,
+        "git_commit": _git("rev-parse", "HEAD"),
         "git_dirty": None if changed is None else bool(changed),
     }
+
+
+def _git(*words: str) -> str | None:
+    if ROOT is None:
+        return None
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 @cache
