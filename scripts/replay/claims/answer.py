@@ -19,7 +19,7 @@ from replay.base.paths import suggestion
 from replay.base.tables import csv_text, level_text, write_if_changed
 from replay.claims.load import levels_of
 from replay.claims.model import Selector
-from replay.claims.tables import Row, Table, failing_value, is_bound, read_table
+from replay.claims.tables import Row, Table, failing_value, is_bound, is_known, read_table
 from replay.derive.facts import Predicate, parse_predicate
 from replay.design.configuration import Document, answer_path, experiment_names, load_answer_document, load_experiment
 
@@ -310,12 +310,8 @@ def _runs(source: FigureSource, mode: Mode, table: Table) -> dict[int, Row]:
         return {}
     factors = {name: value for name, value in mode.stated.items() if name in table.factors} | source.levels
     selector = Selector(source.variants[mode.name], {factor: (level,) for factor, level in factors.items()})
-    runs = {block: rows[0] for block in table.blocks if (rows := table.find(block, selector))}
-    return {
-        block: row
-        for block, row in runs.items()
-        if all(row.get(name) not in (None, "") or is_bound(row, name) for name in source.metrics)
-    }
+    runs = ((block, row) for block, (row,) in table.runs(selector).items())
+    return {block: row for block, row in runs if all(is_known(row, name) for name in source.metrics)}
 
 
 def _value(row: Row, source: FigureSource) -> float:

@@ -37,7 +37,7 @@ from replay.claims.tables import (
     examine_count,
     exploratory,
     filled,
-    is_bound,
+    is_known,
     origin_of,
     what_decides_instead,
 )
@@ -141,9 +141,8 @@ _Measured = dict[int, tuple[list[Row], float | None]]
 def _measured(selector: Selector, metric: str, table: Table) -> _Measured:
     """Return the blocks that have all cells of a selector, each with a value or a lower bound of one."""
     by_block: _Measured = {}
-    for block in table.blocks:
-        rows = table.find(block, selector) or []
-        if rows and all(row.get(metric) not in (None, "") or is_bound(row, metric) for row in rows):
+    for block, rows in table.runs(selector).items():
+        if all(is_known(row, metric) for row in rows):
             values = [float(row.get(metric) or 0) for row in rows]
             has_logarithm = all(value > 0 for value in values)
             by_block[block] = rows, math.fsum(map(math.log, values)) / len(values) if has_logarithm else None

@@ -79,14 +79,14 @@ class Table:
     def _key(self, block: Any, variant: str, levels: Mapping[str, Any]) -> tuple:
         return (int(block), variant, *(level_text(levels.get(factor)) for factor in self.factors))
 
-    @property
-    def blocks(self) -> list[int]:
-        return sorted({key[0] for key in self.rows})
-
-    def find(self, block: int, selector: Selector) -> list[Row] | None:
-        """Return a block's rows for the selector, one for each point, or None if one is missing."""
-        rows = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
-        return None if any(row is None for row in rows) else rows
+    def runs(self, selector: Selector) -> dict[int, list[Row]]:
+        """Return the rows of a selector's cells, one for each point, by block; without blocks that lack one of them."""
+        rows_of = {}
+        for block in sorted({key[0] for key in self.rows}):
+            rows = [self.rows.get(self._key(block, selector.variant, point)) for point in selector.points()]
+            if None not in rows:
+                rows_of[block] = rows
+        return rows_of
 
 
 def read_table(experiment: Path, factors: Sequence[str]) -> Table | None:
@@ -134,6 +134,11 @@ def _facts(row: Row) -> dict[str, float | str]:
 def is_bound(row: Row, metric: str) -> bool:
     """Return whether only a lower bound of a run's value is known."""
     return row.get(metric) in (None, "") and row.get(lower_bound_of(metric)) not in (None, "")
+
+
+def is_known(row: Row, metric: str) -> bool:
+    """Return whether a run's value is known, or a lower bound of it."""
+    return row.get(metric) not in (None, "") or is_bound(row, metric)
 
 
 def read_manifest(data_set: Path) -> dict[str, Any]:
@@ -220,10 +225,10 @@ def _cells(
         for selector in _selectors_of(result, slower=presupposition.slower):
             if presupposition.variants and selector.variant not in presupposition.variants:
                 continue
+            rows_of = table.runs(selector)
             for block in result.used_blocks:
                 # Of independent runs, a block may have those of one side only.
-                rows = table.find(block, selector) or []
-                for point, row in zip(selector.points(), rows, strict=False):
+                for point, row in zip(selector.points(), rows_of.get(block, ()), strict=False):
                     if within(point, presupposition.levels):
                         runs.setdefault(f"{row['point']} {row['variant']}", {})[block] = row
     return runs
@@ -274,13 +279,11 @@ def examine_count(condition: Count, table: Table) -> ConditionResult:
     counted: dict[int, list[float]] = {}
     origins: dict[int, Origin] = {}
     used: list[Row] = []
-    for block in table.blocks:
-        rows = table.find(block, condition.cells)
-        values = [_counted(row, condition.metric) for row in rows or ()]
-        if rows is None or None in values:
-            continue
-        counted[block], origins[block] = values, origin_of(rows)
-        used += rows
+    for block, rows in table.runs(condition.cells).items():
+        values = [_counted(row, condition.metric) for row in rows]
+        if None not in values:
+            counted[block], origins[block] = values, origin_of(rows)
+            used += rows
     says = filled(condition.says, used)
     if not counted:
         return ConditionResult(condition, NOT_MEASURED, "no block holds all of its cells", says)
@@ -333,12 +336,11 @@ def exploratory(claim: Claim, table: Table, results: Iterable[ConditionResult]) 
     """
     known: dict[int, set[str | None]] = {}
     for result in results:
-        for block in result.used_blocks:
-            known.setdefault(block, set()).update(
-                table.registrations.get(row.get("registration", ""), {}).get(claim.id)
-                for selector in result.condition.selectors
-                for row in table.find(block, selector) or ()
-            )
+        for selector in result.condition.selectors:
+            for block, rows in table.runs(selector).items():
+                registered = (table.registrations.get(row.get("registration", ""), {}) for row in rows)
+                if block in result.used_blocks:
+                    known.setdefault(block, set()).update(claims.get(claim.id) for claims in registered)
     blocks = sorted(known)
     changed = [block for block in blocks if known[block] - {None, claim.digest}]
     lacking = [block for block in blocks if None in known[block]]
