@@ -11,7 +11,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby, starmap
 from pathlib import Path
 
@@ -121,8 +121,8 @@ class Listing:
 
     raw: str
     sums: Mapping[str, str]
-    packs: list[Pack] = field(default_factory=list)
-    open_blocks: list[OpenBlock] = field(default_factory=list)
+    packs: list[Pack]
+    open_blocks: list[OpenBlock]
 
     @property
     def blocks(self) -> list[Pack | OpenBlock]:
@@ -198,9 +198,8 @@ def _read_verified(path: str, digest: str) -> bytes:
 def _list(raw: str) -> Listing:
     present = sorted(path.name for path in Path(raw).iterdir() if not path.name.startswith("."))
     # There is no SHA256SUMS yet if the very first record was interrupted before it was listed.
-    listing = Listing(raw, {} if all(map(OPEN.fullmatch, present)) else read_sums(raw))
-    opened = [name for name in present if OPEN.fullmatch(name)]
-    open_blocks = {name: list_open(raw, name) for name in opened}
+    sums = {} if all(map(OPEN.fullmatch, present)) else read_sums(raw)
+    open_blocks = {name: list_open(raw, name) for name in present if OPEN.fullmatch(name)}
     # The packs of complete open blocks. These are being sealed, or were sealed and not removed yet.
     whole = {
         pack_name(block.block, match["plan"]): name
@@ -209,19 +208,16 @@ def _list(raw: str) -> Listing:
         if (match := RECEIPT.fullmatch(path))
     }
     for name in present:
-        if name not in listing.sums and name not in opened and name not in whole and name != SUMS:
+        if name not in {SUMS, *sums, *open_blocks, *whole}:
             raise EvidenceError(
                 f"not listed in {SUMS}: nothing measured it", where=f"{raw}/{name}", next_step="remove it"
             )
-    for name in listing.sums:
-        if PACK.fullmatch(name):
-            listing.packs.append(Pack(raw, name, listing.sums[name]))
-            opened = [folder for folder in opened if folder != whole.get(name)]
-        elif not DESIGN.fullmatch(name):
+    for name in sums:
+        if not (PACK.fullmatch(name) or DESIGN.fullmatch(name)):
             raise EvidenceError("it is neither a pack nor a design", where=f"{raw}/{name}", next_step=RESTORE)
-    listing.packs.sort(key=lambda pack: pack.name)
-    listing.open_blocks.extend(open_blocks[name] for name in opened)
-    return listing
+    packs = [Pack(raw, name, sums[name]) for name in sorted(filter(PACK.fullmatch, sums))]
+    sealed = {whole.get(pack.name) for pack in packs}
+    return Listing(raw, sums, packs, [block for name, block in open_blocks.items() if name not in sealed])
 
 
 def list_open(raw: str, name: str) -> OpenBlock:
