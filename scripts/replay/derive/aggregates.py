@@ -250,17 +250,14 @@ def _of_lines(
 
 
 def _by_series(values: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return what an aggregate draws of each series' values: their medians at each `x`, and the runs themselves."""
+    """Return what an aggregate draws of each series' values: their median and ends at each `x`, and the runs."""
+    groups = {label: rows.groupby("x")["y"] for label, rows in values.items()}
+    spreads = {label: ys.agg(y="median", low="min", high="max", n="count") for label, ys in groups.items()}
     return {
         "series": tuple(values),
-        "points": pd.concat(_spread(rows, ["x"]).assign(series=label) for label, rows in values.items()),
+        "points": pd.concat(spread.reset_index().assign(series=label) for label, spread in spreads.items()),
         "runs": pd.concat(rows.assign(series=label) for label, rows in values.items()),
     }
-
-
-def _spread(values: pd.DataFrame, place: list[str]) -> pd.DataFrame:
-    """Return the median of each place with its smallest and largest value, and their number, sorted by place."""
-    return values.groupby(place)["y"].agg(y="median", low="min", high="max", n="count").reset_index()
 
 
 def _by_place(used: Cells, design: CombinedDesign) -> dict[tuple[Any, ...], Cells]:
@@ -359,25 +356,17 @@ def _of_series(
     design: CombinedDesign,
 ) -> Aggregate:
     along, rows = metric["x_factor"], metric["rows"]
-    present = [level for level in design.factors[rows] if (runs[rows] == level).any()]
-    names = [f"{metric['row_label']} {level_name(level, metric['row_unit'])}" for level in present]
-    drawn = pd.DataFrame(
-        {
-            "order": [present.index(level) for level in runs[rows]],
-            "x": runs[along].tolist(),
-            "y": runs[metric["metric"]].astype(float).tolist(),
-            "block": runs["block"].tolist(),
-            "attempt": runs["attempt"].tolist(),
-        }
-    ).sort_values(["order", "x", "block"], kind="stable")
-    points = _spread(drawn, ["order", "x"])
-    drawn, points = (table.assign(series=[names[at] for at in table["order"]]) for table in (drawn, points))
+    values = {}
+    for level in design.factors[rows]:
+        of_level = runs[runs[rows] == level].rename(columns={along: "x", metric["metric"]: "y"})
+        if not of_level.empty:
+            name = f"{metric['row_label']} {level_name(level, metric['row_unit'])}"
+            values[name] = of_level[["x", "y", "block", "attempt"]].astype({"y": float}).sort_values(["x", "block"])
+    drawn = _by_series(values)
     return Aggregate(
         **identity_of(metric, levels),
-        series=tuple(names),
-        points=points,
-        runs=drawn,
-        n=ends(points["n"]),
+        **drawn,
+        n=ends(drawn["points"]["n"]),
         x={"label": metric["x_label"], "unit": metric["x_unit"], "factor": along},
         factors=factors,
         rows=rows,
