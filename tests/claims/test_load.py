@@ -27,22 +27,18 @@ def shipped_row(mode):
 
 
 @pytest.fixture
-def configuration(tmp_path, monkeypatch):
-    """Return a function that writes a configuration beside the shipped experiments."""
-    folder = tmp_path / "config"
-    folder.mkdir()
-    (folder / "experiments").symlink_to(ROOT / "config" / "experiments")
-    monkeypatch.setenv("REPLAY_CONFIG", str(folder))
+def configured(configuration):
+    """Return a function that writes config/answer.yaml beside the shipped experiments."""
 
     def write(figure="peak_ratio_4k", modes=MODES, source=SOURCE, levels=LEVELS, variants=VARIANTS):
         source = source.replace("LEVELS", levels).replace("VARIANTS", variants)
-        (folder / "answer.yaml").write_text(f"{modes}figures:\n  {figure}:\n    - {source}\n")
+        (configuration / "answer.yaml").write_text(f"{modes}figures:\n  {figure}:\n    - {source}\n")
 
     return write
 
 
-def test_a_source_names_one_level_of_each_factor(configuration):
-    configuration()
+def test_a_source_names_one_level_of_each_factor(configured):
+    configured()
     (source,) = load_answer_plan().sources["peak_ratio_4k"]
     assert source.levels == {"io_type": "write", "io_pattern": "seq", "io_size_bytes": 4096}
 
@@ -72,8 +68,8 @@ def test_a_source_names_one_level_of_each_factor(configuration):
         ),
     ],
 )
-def test_a_typo_is_refused_with_its_line(wrong, said, configuration):
-    configuration(**wrong)
+def test_a_typo_is_refused_with_its_line(wrong, said, configured):
+    configured(**wrong)
     with pytest.raises(ConfigurationError) as raised:
         load_answer_plan()
     assert said in raised.value.what
