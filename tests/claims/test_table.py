@@ -47,8 +47,9 @@ def table(values, *, factor="kind", level="forced", metric="lost_seconds", facts
     return Table(rows, [factor])
 
 
-def peaks(values, **more):
-    return table(values, factor="io_size_bytes", level=4096, metric="bytes_per_second", **more)
+def writes(values, metric="bytes_per_second", **more):
+    """A table of writes of 4 KiB."""
+    return table(values, factor="io_size_bytes", level=4096, metric=metric, **more)
 
 
 def row_of(rows, name):
@@ -95,7 +96,7 @@ def test_a_factor_that_a_mode_states_chooses_its_cells():
 
 def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
     plain, journal = [100.0, 220.0, 310.0], [50.0, 100.0, None]
-    tables = {"peak": peaks({"plain": plain, "journal": journal})}
+    tables = {"peak": writes({"plain": plain, "journal": journal})}
     rows = answer_rows(question(peak_ratio_4k=(PEAK,)), tables)
     wanted = paired_log_ratio(plain[:2], journal[:2])
     row = row_of(rows, "journal-poll-5")
@@ -107,8 +108,7 @@ def test_a_ratio_is_that_of_charts_and_claims_and_uses_only_pairs():
 def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
     source = FigureSource("latency", ("latency_mean_seconds",), {"io_size_bytes": 4096}, VARIANTS)
     plain, journal = [0.002, 0.004, 0.003], [0.005, 0.006, 0.0065]
-    tables = {"latency": table({"plain": plain, "journal": journal}, factor="io_size_bytes", level=4096,
-                               metric="latency_mean_seconds")}  # fmt: skip
+    tables = {"latency": writes({"plain": plain, "journal": journal}, "latency_mean_seconds")}
     row = row_of(answer_rows(question(latency_added_4k=(source,)), tables), "journal-poll-5")
     wanted = mean_with_interval([one - other for one, other in zip(journal, plain, strict=True)])
     assert row["latency_added_4k_seconds"] == pytest.approx(wanted.value)
@@ -117,9 +117,8 @@ def test_the_added_latency_of_a_write_is_the_difference_within_a_block():
 
 def test_the_typical_latency_is_the_median_over_blocks_between_the_lowest_and_the_highest():
     source = FigureSource("latency", ("latency_p50_seconds",), {"io_size_bytes": 4096}, VARIANTS)
-    tables = {"latency": table({"plain": [0.002, 0.004, 0.003], "journal": [0.009, None, 0.005]},
-                               factor="io_size_bytes", level=4096, metric="latency_p50_seconds")}  # fmt: skip
-    rows = answer_rows(question(latency_p50_4k=(source,)), tables)
+    latency = writes({"plain": [0.002, 0.004, 0.003], "journal": [0.009, None, 0.005]}, "latency_p50_seconds")
+    rows = answer_rows(question(latency_p50_4k=(source,)), {"latency": latency})
     parts = [f"latency_p50_4k_{part}" for part in ("seconds", "low_seconds", "high_seconds", "n")]
     assert [row_of(rows, "none")[part] for part in parts] == [0.003, 0.002, 0.004, 3]
     assert [row_of(rows, "journal-poll-5")[part] for part in parts] == pytest.approx([0.007, 0.005, 0.009, 2])
@@ -127,14 +126,11 @@ def test_the_typical_latency_is_the_median_over_blocks_between_the_lowest_and_th
 
 def test_metrics_of_a_source_are_added_run_by_run():
     source = FigureSource("cost", ("client_cpu", "osd_cpu"), {"io_size_bytes": 4096}, VARIANTS)
-    cost = table({"plain": [1.0, 2.0], "journal": [3.0, None]}, factor="io_size_bytes", level=4096,
-                 metric="client_cpu", osd_cpu="0.5")  # fmt: skip
+    cost = writes({"plain": [1.0, 2.0], "journal": [3.0, None]}, "client_cpu", osd_cpu="0.5")
     rows = answer_rows(question(cpu_time_4k=(source,)), {"cost": cost})
     assert row_of(rows, "none")["cpu_time_4k_seconds"] == 2.0
-    assert (row_of(rows, "journal-poll-5")["cpu_time_4k_seconds"], row_of(rows, "journal-poll-5")["cpu_time_4k_n"]) == (
-        3.5,
-        1,
-    )
+    journal = row_of(rows, "journal-poll-5")
+    assert (journal["cpu_time_4k_seconds"], journal["cpu_time_4k_n"]) == (3.5, 1)
 
 
 def test_a_column_has_a_single_source_which_is_the_first_that_was_measured():
@@ -192,7 +188,7 @@ def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(
         parse_predicate("replayed_fraction_during_cell >= 0.8", "here"), frozenset({"journal-poll-5"})
     )
     source = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
-    tables = {"peak": peaks({"plain": [2.0, 2.0], "journal": [1.0, 1.0]}, facts=facts)}
+    tables = {"peak": writes({"plain": [2.0, 2.0], "journal": [1.0, 1.0]}, facts=facts)}
     row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
     assert ("peak_ratio_4k" in row) == (not said)
     assert row["peak_ratio_4k_source"] == "peak: bytes_per_second" + (f"; not testable here: {said}" if said else "")
@@ -201,10 +197,9 @@ def test_a_presupposition_that_is_not_met_leaves_a_figure_empty_with_the_reason(
 def test_a_run_with_a_value_of_0_or_only_a_lower_bound_leaves_a_figure_empty_with_the_reason():
     slowest = FigureSource("latency", ("latency_p99_seconds",), {"io_size_bytes": 4096}, VARIANTS)
     tables = {
-        "peak": peaks({"plain": [100.0, 220.0, 150.0], "journal": [0.0, 100.0]}),
-        "latency": table({"journal": [0.009, None]}, factor="io_size_bytes", level=4096, metric="latency_p99_seconds",
-                         latency_p99_at_least_seconds="17"),
-    }  # fmt: skip
+        "peak": writes({"plain": [100.0, 220.0, 150.0], "journal": [0.0, 100.0]}),
+        "latency": writes({"journal": [0.009, None]}, "latency_p99_seconds", latency_p99_at_least_seconds="17"),
+    }
     rows = answer_rows(question(peak_ratio_4k=(PEAK,), latency_p99_4k=(slowest,)), tables)
     assert {name: value for name, value in row_of(rows, "journal-poll-5").items() if name.endswith("_source")} == {
         "latency_p99_4k_source": "latency: latency_p99_seconds; no figure: only a lower bound in 1 of 2 runs",
@@ -216,7 +211,7 @@ def test_a_run_with_a_value_of_0_or_only_a_lower_bound_leaves_a_figure_empty_wit
 def test_a_reference_that_lacks_what_is_presupposed_leaves_the_comparison_empty():
     wanted = ModePresupposition(parse_predicate("idle_cpu_fraction >= 0.15", "here"), frozenset({"none"}))
     source = FigureSource("peak", ("bytes_per_second",), {"io_size_bytes": 4096}, VARIANTS, (wanted,))
-    tables = {"peak": peaks({"plain": [2.0], "journal": [1.0]}, facts={"idle_cpu_fraction": "0.02"})}
+    tables = {"peak": writes({"plain": [2.0], "journal": [1.0]}, facts={"idle_cpu_fraction": "0.02"})}
     row = row_of(answer_rows(question(peak_ratio_4k=(source,)), tables), "journal-poll-5")
     assert "peak_ratio_4k" not in row
     assert row["peak_ratio_4k_source"].endswith("the idle share of the CPU was 2% in none")
