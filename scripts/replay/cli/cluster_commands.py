@@ -19,8 +19,10 @@ from replay.cli.grammar import (
     OWN_CLUSTER,
     Command,
     Parser,
+    add_commands,
     add_data,
     add_experiment,
+    add_flag,
     add_site,
     slug,
 )
@@ -94,7 +96,7 @@ def _look(parser: Parser) -> None:
     which.add_argument(
         "--conf", type=Path, metavar="FILE", default=Path("/etc/ceph/ceph.conf"), help="(default: %(default)s)"
     )
-    which.add_argument("--sandbox", action="store_true", help="look at the sandbox of this project, both clusters")
+    add_flag(which, "--sandbox", "look at the sandbox of this project, both clusters")
     parser.add_argument("--second", type=Path, metavar="FILE", help="the ceph.conf of the cluster that mirrors it")
     parser.add_argument("--client", metavar="NAME", default="client.admin", help="who asks (default: %(default)s)")
     parser.add_argument(
@@ -141,13 +143,9 @@ def _preflight(parser: Parser) -> None:
     )
     add_experiment(parser, help="say only what this experiment needs and takes (may be repeated)")
     add_data(parser, help="the data set to be measured (default: the site's name)")
-    parser.add_argument(
-        "--write-probe",
-        action="store_true",
-        help="also try to create, write, mirror and remove images of 8 MiB; the only option that writes",
-    )
+    add_flag(parser, "--write-probe", "also try to create, write, mirror and remove images of 8 MiB; the only option that writes")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_flag(form, "--json", "print the report as JSON")
     form.add_argument(
         "--format",
         # The forms of cluster.admin_commands, which completion need not load.
@@ -188,23 +186,15 @@ def _measure(parser: Parser) -> None:
     parser.add_argument(
         "--blocks", type=_count, metavar="N", help="the total number of repetitions (default: the scale's)"
     )
-    parser.add_argument(
-        "--into-shipped",
-        action="store_true",
-        help="measure into a data set that ships with the talk, without asking",
-    )
+    add_flag(parser, "--into-shipped", "measure into a data set that ships with the talk, without asking")
     parser.add_argument(
         "--profile",
         metavar="NAME",
         help="where blocks run: `slurm`, or the folder of a Snakemake profile of your own (default: on this machine)",
     )
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--dry-run", action="store_true", help="print cells, hours and bytes; measure nothing")
-    instead.add_argument(
-        "--plan-only",
-        action="store_true",
-        help="write the run as a file to sign: its commands, rights, limits and undo; measure nothing",
-    )
+    add_flag(instead, "--dry-run", "print cells, hours and bytes; measure nothing")
+    add_flag(instead, "--plan-only", "write the run as a file to sign: its commands, rights, limits and undo; measure nothing")
 
 
 MEASURE = Command(
@@ -236,10 +226,8 @@ def _interleave(parser: Parser) -> None:
     )
     add_experiment(parser)
     parser.add_argument("--blocks", type=_count, metavar="N", help="the number of repetitions (default: the scale's)")
-    parser.add_argument(
-        "--into-shipped", action="store_true", help="measure into data sets that ship with the talk, without asking"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="print the order of the blocks; measure nothing")
+    add_flag(parser, "--into-shipped", "measure into data sets that ship with the talk, without asking")
+    add_flag(parser, "--dry-run", "print the order of the blocks; measure nothing")
 
 
 INTERLEAVE = Command(
@@ -258,12 +246,8 @@ interrupt it at any time and run it again to continue.""",
 def _clean(parser: Parser) -> None:
     add_site(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--yes", action="store_true", help="do not ask")
-    what.add_argument(
-        "--record",
-        action="store_true",
-        help="remove nothing; print as CSV what was made and removed, and when, as a change record",
-    )
+    add_flag(what, "--yes", "do not ask")
+    add_flag(what, "--record", "remove nothing; print as CSV what was made and removed, and when, as a change record")
     add_data(parser, help="with --record, only what was made for this data set")
 
 
@@ -282,9 +266,7 @@ def _sandbox(parser: Parser) -> None:
     place = argparse.ArgumentParser(add_help=False)
     place.add_argument("--name", default="default", help="which sandbox of this project (default: %(default)s)")
     place.add_argument("--directory", metavar="DIR", help="its folder, instead of .replay/sandbox/NAME")
-    commands = parser.add_subparsers(
-        title="commands", required=True, metavar="up|status|down|link|conf|releases", dest="what", parser_class=Parser
-    )
+    commands = add_commands(parser, "up|status|down|link|conf|releases")
     default = SandboxOptions()
 
     up = commands.add_parser("up", parents=[place], help="create or start it; does nothing if it is running")
@@ -311,19 +293,19 @@ def _sandbox(parser: Parser) -> None:
     up.add_argument(
         "--stretch", action="store_true", default=None, help="one cluster over both sites, instead of two and mirroring"
     )
-    up.add_argument("--quiet", action="store_true", help="print errors only")
+    add_flag(up, "--quiet", "print errors only")
 
     down = commands.add_parser("down", parents=[place], help="stop it and remove all its files")
-    down.add_argument("--keep", action="store_true", help="stop it but keep its data for the next up")
+    add_flag(down, "--keep", "stop it but keep its data for the next up")
 
     status = commands.add_parser("status", parents=[place], help="daemons, health, mirroring")
-    status.add_argument("--json", action="store_true", help="for programs")
+    add_flag(status, "--json", "for programs")
 
     link = commands.add_parser("link", parents=[place], help="change the line between the sites while it runs")
     link.add_argument("--rtt", type=_rtt, metavar="TIME", help="another round trip, such as 80ms")
     rate = link.add_mutually_exclusive_group()
     rate.add_argument("--rate", type=_rate, metavar="RATE", help="another rate, such as 100mbit")
-    rate.add_argument("--no-rate", action="store_true", help="no limit of its own")
+    add_flag(rate, "--no-rate", "no limit of its own")
 
     releases = commands.add_parser("releases", help="list the releases of Ceph in this checkout")
     change = releases.add_mutually_exclusive_group()

@@ -7,32 +7,20 @@ import re
 from pathlib import Path
 from typing import Any
 
-from replay.cli.grammar import Command, Parser, add_data, add_experiment, data_set_name
+from replay.cli.grammar import Command, Parser, add_commands, add_data, add_experiment, add_flag, data_set_name
 
 
 def _derive(parser: Parser) -> None:
     add_data(parser, required=True)
     add_experiment(parser)
-    parser.add_argument("--force", action="store_true", help="derive everything again, also what has not changed")
-    parser.add_argument(
-        "--entities",
-        action="store_true",
-        help="also write entities.csv, the values of each OSD and placement group (git ignores it)",
-    )
-    parser.add_argument(
-        "--watch",
-        action="store_true",
-        help="derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM",
-    )
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="derive nothing: compare every derived file with its digest, and list altered files (status 1)",
-    )
-    parser.add_argument(
+    add_flag(parser, "--force", "derive everything again, also what has not changed")
+    add_flag(parser, "--entities", "also write entities.csv, the values of each OSD and placement group (git ignores it)")
+    add_flag(parser, "--watch", "derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM")
+    add_flag(parser, "--verify", "derive nothing: compare every derived file with its digest, and list altered files (status 1)")
+    add_flag(
+        parser,
         "--outliers",
-        action="store_true",
-        help="derive nothing: list the runs that lie far from the median of their point (modified z above 3.5); "
+        "derive nothing: list the runs that lie far from the median of their point (modified z above 3.5); "
         "none of them is dropped",
     )
 
@@ -55,13 +43,11 @@ def _claims(parser: Parser) -> None:
     add_data(parser, required=True)
     add_data(parser, option="--against", help="compare with another data set: what differs by more than noise?")
     add_experiment(parser, "only the claims of this experiment (may be repeated)")
-    parser.add_argument("--measured", action="store_true", help="leave out claims whose cells are not measured")
+    add_flag(parser, "--measured", "leave out claims whose cells are not measured")
     shape = parser.add_mutually_exclusive_group()
-    shape.add_argument(
-        "--brief", action="store_true", help="print a few plain sentences; with --against, both data sets"
-    )
-    parser.add_argument("--ratios", action="store_true", help="with --brief: print the ratios of throughput first")
-    shape.add_argument("--json", action="store_true", help="print JSON")
+    add_flag(shape, "--brief", "print a few plain sentences; with --against, both data sets")
+    add_flag(parser, "--ratios", "with --brief: print the ratios of throughput first")
+    add_flag(shape, "--json", "print JSON")
     parser.add_argument(
         "--expect",
         action="append",
@@ -102,12 +88,10 @@ def _import(parser: Parser) -> None:
     add_data(parser, required=True, help="the name of the new data set, a folder in benchmarks/")
     parser.add_argument("--label", metavar="TEXT", help="what charts call the data set (default: its name)")
     meaning = parser.add_mutually_exclusive_group()
-    meaning.add_argument("--variants", action="store_true", help="each folder (or else archive) in DIR is a variant")
-    meaning.add_argument(
-        "--repetitions", action="store_true", help="runs of a point are repetitions, whatever their names"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be imported")
-    parser.add_argument("--left-out", action="store_true", help="list every file that is left out, and why")
+    add_flag(meaning, "--variants", "each folder (or else archive) in DIR is a variant")
+    add_flag(meaning, "--repetitions", "runs of a point are repetitions, whatever their names")
+    add_flag(parser, "--dry-run", "only say what would be imported")
+    add_flag(parser, "--left-out", "list every file that is left out, and why")
 
 
 IMPORT = Command(
@@ -182,7 +166,7 @@ def _compare(parser: Parser) -> None:
         help="only the points at this level (may be repeated)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the report, one HTML page, to this file")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_flag(parser, "--json", "print JSON")
     parser.add_argument(
         "--fail-if",
         **repeated,
@@ -265,7 +249,7 @@ def _bundle(parser: Parser) -> None:
         metavar="OLD=NEW",
         help="write NEW wherever a text says OLD (may be repeated)",
     )
-    parser.add_argument("--list", action="store_true", help="show every figure as well, except those of the tables")
+    add_flag(parser, "--list", "show every figure as well, except those of the tables")
 
 
 BUNDLE = Command(
@@ -282,9 +266,7 @@ identifier of a cluster. Without --out it only shows what would leave, value by 
 
 
 def _raw(parser: Parser) -> None:
-    commands = parser.add_subparsers(
-        title="commands", required=True, metavar="ls|cat|unpack|verify", dest="what", parser_class=Parser
-    )
+    commands = add_commands(parser, "ls|cat|unpack|verify")
 
     def command(name: str, help_text: str) -> Parser:
         return commands.add_parser(name, help=help_text, description=help_text)

@@ -133,6 +133,16 @@ def _function(name: str) -> Callable[[argparse.Namespace], int]:
     return getattr(importlib.import_module(module), function)
 
 
+def add_commands(parser: Parser, names: str, title: str = "commands") -> Any:
+    """Add the commands of a command, one of which has to be given; return what each of them is added to."""
+    return parser.add_subparsers(title=title, required=True, metavar=names, dest="what", parser_class=Parser)
+
+
+def add_flag(to: Any, name: str, help: str) -> None:
+    """Add an option without a value."""
+    to.add_argument(name, action="store_true", help=help)
+
+
 def add_data(
     to: Any, *, required: bool = False, option: str = "--data", help: str = "the data set, a folder in benchmarks/"
 ) -> None:

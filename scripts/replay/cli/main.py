@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from replay.base.paths import called_as, remember_call, replay_command, version
 from replay.cli.cluster_commands import CLEAN, INTERLEAVE, LOOK, MEASURE, PREFLIGHT, SANDBOX
 from replay.cli.data_commands import BUNDLE, CLAIMS, COMPARE, DERIVE, IMPORT, RAW, REPORT, TALK
-from replay.cli.grammar import NOTHING, Parser
+from replay.cli.grammar import NOTHING, Parser, add_flag
 from replay.cli.starting_commands import INIT, NEW
 
 COMMANDS = {
@@ -79,10 +79,10 @@ def whole_grammar() -> Parser:
         description="Measure a Ceph cluster, derive tables from the results, and check claims against them.",
         epilog=f"{replay_command('COMMAND', '--help')} lists the options of a command.",
     )
-    parser.add_argument("--version", action="store_true", help="show the version and exit")
+    add_flag(parser, "--version", "show the version and exit")
     parser.add_argument("--completion", choices=SHELLS, help="print a completion script for your shell to source")
     # For ./replay in a checkout, which sets up what a command needs before it runs the command.
-    parser.add_argument("--setup-level", action="store_true", help=argparse.SUPPRESS)
+    add_flag(parser, "--setup-level", argparse.SUPPRESS)
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for name, command in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=command.summary, **command.texts()))

@@ -14,7 +14,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import from_elsewhere, program_file
-from replay.cli.grammar import NOTHING, Command, Parser, add_data, slug
+from replay.cli.grammar import NOTHING, Command, Parser, add_commands, add_data, slug
 
 
 def _init(parser: Parser) -> None:
@@ -63,9 +63,7 @@ def write_project(folder: Path) -> list[Path]:
 
 
 def _new(parser: Parser) -> None:
-    kinds = parser.add_subparsers(
-        title="what", required=True, metavar="experiment|claim|slide|tool", dest="what", parser_class=Parser
-    )
+    kinds = add_commands(parser, "experiment|claim|slide|tool", title="what")
 
     def kind(what: str, help_text: str) -> Any:
         made = kinds.add_parser(what, help=help_text, description=help_text)
