@@ -40,7 +40,10 @@ def configuration(tmp_path):
 
 @pytest.fixture
 def snakemake(benchmarks, configuration, tmp_path, snakemakes):
-    """Run Snakemake on the data sets and configuration of the test, without access to this machine's clusters."""
+    """Run Snakemake on the data sets and configuration of the test, without access to this machine's clusters.
+
+    Return what it says, once its exit status is as it should be.
+    """
     (tmp_path / "nothing").mkdir()
     environment = {
         **os.environ,
@@ -50,19 +53,20 @@ def snakemake(benchmarks, configuration, tmp_path, snakemakes):
         "CEPH_CONF": str(tmp_path / "nothing" / "ceph.conf"),
     }
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, ends: int = 0) -> str:
         said = {name: tmp_path / "nothing" / name for name in ("stdout", "stderr")}
         profile = ("--workflow-profile", "workflow/profiles/default")
         status = snakemakes.run((*profile, *arguments), environment, **said)
-        return subprocess.CompletedProcess(arguments, status, *(path.read_text() for path in said.values()))
+        told = "".join(path.read_text() for path in said.values())
+        assert status == ends, told
+        return told
 
     return run
 
 
-def due(done: subprocess.CompletedProcess[str]) -> set[str]:
+def due(said: str) -> set[str]:
     """Return what a dry run says that it would do, by the rules' messages."""
-    assert done.returncode == 0, done.stderr
-    jobs = re.findall(r"^Job \d+: (.*)$", done.stdout, re.M)
+    jobs = re.findall(r"^Job \d+: (.*)$", said, re.M)
     return {job.replace(" from its raw output", "") for job in jobs} - {"Everything is up to date"}
 
 
@@ -71,9 +75,7 @@ def due(done: subprocess.CompletedProcess[str]) -> set[str]:
 @pytest.mark.parametrize("reading", [["--dry-run"], ["--dag", "dot"], ["--rulegraph", "dot"], ["--summary"]])
 def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snakemake, benchmarks):
     before = digests(benchmarks)
-    done = snakemake(*reading)
-    assert done.returncode == 0, done.stderr
-    said = done.stdout + done.stderr
+    said = snakemake(*reading)
     assert all(rule in said for rule in ("derive_mine", "describe"))
     assert "measure_block" not in said
     assert digests(benchmarks) == before
@@ -83,11 +85,10 @@ def test_options_that_only_read_need_no_cluster_and_write_nothing(reading, snake
 def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_path):
     plan = plan_of("rbd-bench").write(tmp_path / "plans")
     before = digests(benchmarks)
-    done = snakemake("--dag", "dot", "--config", f"plan_file={plan}")
-    assert done.returncode == 0, done.stderr
-    assert "measure_block" in done.stdout
-    assert "derive_mine" not in done.stdout
-    graph = snakemake("site", "--rulegraph", "dot", "--config", f"plan_file={plan}").stdout
+    said = snakemake("--dag", "dot", "--config", f"plan_file={plan}")
+    assert "measure_block" in said
+    assert "derive_mine" not in said
+    graph = snakemake("site", "--rulegraph", "dot", "--config", f"plan_file={plan}")
     assert all(rule in graph for rule in ("measure_block", "derive_mine", "describe", "site"))
     assert digests(benchmarks) == before
 
@@ -105,10 +106,9 @@ def test_a_plan_measures_its_blocks_and_nothing_else(snakemake, benchmarks, tmp_
     ],
 )
 def test_a_typo_is_refused_before_anything_runs(config, said, snakemake):
-    done = snakemake("--config", config)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    told = snakemake("--config", config, ends=1)
+    assert said in told
+    assert "Traceback" not in told
 
 
 @pytest.mark.slow
@@ -147,8 +147,7 @@ def test_the_picture_in_the_documentation_shows_the_rules_of_the_snakefile():
 
 @pytest.mark.slow
 def test_the_linter_only_misses_an_environment_of_each_rule_which_uv_lock_has(snakemake):
-    done = snakemake("--lint")
-    titles = {*re.findall(r"^ {4}\* (.+?):?$", done.stdout + done.stderr, re.M)}
+    titles = {*re.findall(r"^ {4}\* (.+?):?$", snakemake("--lint", ends=1), re.M)}
     assert titles == {"Specify a conda environment or container for each rule."}
 
 
@@ -159,8 +158,7 @@ def test_the_workflow_is_where_the_catalogue_expects_it(snakemake):
 
 @pytest.mark.slow
 def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(snakemake, benchmarks, configuration):
-    first = snakemake()
-    assert first.returncode == 0, first.stderr
+    snakemake()
     for name in ("manifest.json", "recording.json", "datapackage.json", "claims.json", "claims.csv", "answer.csv"):
         assert (benchmarks / "mine" / name).exists()
     touched = [*benchmarks.rglob("raw/*"), *configuration.rglob("*.yaml")]
@@ -168,8 +166,7 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     for moment in (in_future, in_past):
         for path in touched:
             os.utime(path, (moment, moment))
-        again = snakemake("--dry-run")
-        assert "Nothing to be done" in again.stderr + again.stdout, "a file that was only touched is no reason"
+        assert "Nothing to be done" in snakemake("--dry-run"), "a file that was only touched is no reason"
     everything = {"Derive mine: other, rbd-journaling", DESCRIBE}
     for name, expected in (("experiments/rbd-journaling.yaml", everything), ("claims.yaml", {DESCRIBE})):
         path = configuration / name
@@ -182,15 +179,13 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
     measured(benchmarks / "mine", "third")
     assert due(snakemake("--dry-run")) == {"Derive mine: other, rbd-journaling, third", DESCRIBE}
     report = benchmarks / "report.html"
-    assert snakemake("--report", str(report)).returncode == 1, "third is not derived yet"
-    assert snakemake().returncode == 0
-    reported = snakemake("--report", str(report))
-    assert reported.returncode == 0, reported.stderr
+    snakemake("--report", str(report), ends=1)  # third is not derived yet
+    snakemake()
+    snakemake("--report", str(report))
     assert "ratios.csv" in report.read_text()
 
-    assert snakemake("pages").returncode == 0
-    reported = snakemake("--report", str(report), "pages")
-    assert reported.returncode == 0, reported.stderr
+    snakemake("pages")
+    snakemake("--report", str(report), "pages")
     assert ".replay/pages/mine.html" in report.read_text()
 
     append(configuration / "claims.yaml")
@@ -204,7 +199,7 @@ def test_bare_snakemake_derives_every_data_set_and_repeats_only_what_changed(sna
 def test_only_named_experiments_are_derived_and_those_that_never_were(snakemake, benchmarks):
     everything = {"Derive mine: other, rbd-journaling", DESCRIBE}
     assert due(snakemake("--dry-run", "--config", "experiment=other")) == everything
-    assert snakemake().returncode == 0
+    snakemake()
     for name in ("other", "rbd-journaling"):
         append(benchmarks / "mine" / name / "raw" / "SHA256SUMS")
     assert due(snakemake("--dry-run")) == everything
@@ -216,18 +211,16 @@ def test_only_named_experiments_are_derived_and_those_that_never_were(snakemake,
 def test_a_table_or_verdict_that_somebody_edited_is_neither_derived_again_nor_described(
     snakemake, benchmarks, configuration
 ):
-    assert snakemake().returncode == 0
+    snakemake()
     package = (benchmarks / "mine" / "datapackage.json").read_bytes()
     for name in ("claims.csv", "claims.json", "answer.csv", "other/tidy.csv"):
         append(benchmarks / "mine" / name)
-    done = snakemake()
-    assert "Nothing to be done" in done.stderr + done.stdout
+    assert "Nothing to be done" in snakemake()
 
     append(configuration / "claims.yaml")
-    done = snakemake()
-    assert done.returncode == 1
-    assert f"{benchmarks}/mine/other/tidy.csv: this table is altered" in done.stderr
-    assert "Traceback" not in done.stderr
+    said = snakemake(ends=1)
+    assert f"{benchmarks}/mine/other/tidy.csv: this table is altered" in said
+    assert "Traceback" not in said
     assert (benchmarks / "mine" / "datapackage.json").read_bytes() == package
 
 
@@ -236,11 +229,10 @@ def test_a_job_that_fails_says_why_also_in_its_log(snakemake, benchmarks):
     # A data set's log is in the checkout: no other test derives one of this name meanwhile.
     mine = (benchmarks / "mine").rename(benchmarks / "altered")
     append_raw(mine)
-    done = snakemake("--keep-going")
-    assert done.returncode == 1
+    said = snakemake("--keep-going", ends=1)
     (pack,) = (mine / "rbd-journaling" / "raw").glob("*.tar.gz")
-    assert f"{pack}: altered" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert f"{pack}: altered" in said
+    assert "Traceback" not in said
     assert f"{pack}: altered" in (ROOT / ".replay/logs/derive-altered.log").read_text()
     assert (mine / "other" / "tidy.csv").exists()
 
@@ -250,12 +242,11 @@ def test_a_description_follows_those_of_older_releases_beside_it(snakemake, benc
     shutil.rmtree(benchmarks / "mine")
     for name in ("mine-16", "mine-20"):
         measured(benchmarks / name)
-    assert snakemake().returncode == 0
+    snakemake()
     compared = json.loads((benchmarks / "mine-20" / "releases.json").read_text())
     assert [*compared["against"]] == ["mine-16"]
-    assert "Nothing to be done" in snakemake("--dry-run").stdout + snakemake("--dry-run").stderr
-    alone = snakemake("--dry-run", "--config", "data=mine-20")
-    assert "Nothing to be done" in alone.stdout + alone.stderr
+    assert "Nothing to be done" in snakemake("--dry-run")
+    assert "Nothing to be done" in snakemake("--dry-run", "--config", "data=mine-20")
     append(benchmarks / "mine-16" / "rbd-journaling" / "raw" / "SHA256SUMS")
     assert DESCRIBE.replace("mine", "mine-20") in due(snakemake("--dry-run"))
 
@@ -297,9 +288,7 @@ def evidence_in(benchmarks):
 def test_no_option_removes_replaces_or_touches_a_pack(forced, planned, snakemake, benchmarks, plan_of_sealed):
     before = evidence_in(benchmarks)
     target = [str(benchmarks / "mine" / "manifest.json"), "--config", f"plan_file={plan_of_sealed}"] if planned else []
-    done = snakemake(*forced, *target)
-    assert "measure_block" not in done.stdout + done.stderr
-    assert done.returncode == 0, done.stderr
+    assert "measure_block" not in snakemake(*forced, *target)
     assert evidence_in(benchmarks) == before
 
 
@@ -310,9 +299,7 @@ def test_forcing_the_rule_that_measures_does_not_run_it_for_a_sealed_block(
 ):
     before = evidence_in(benchmarks)
     named = {"manifest.json": str(benchmarks / "mine" / "manifest.json"), "the pack": str(sealed)}.get(target, target)
-    done = snakemake(named, "--forcerun", "measure_block", "--config", f"plan_file={plan_of_sealed}")
-    said = done.stdout + done.stderr
-    assert done.returncode == status, said
+    said = snakemake(named, "--forcerun", "measure_block", "--config", f"plan_file={plan_of_sealed}", ends=status)
     assert "rule measure_block:" not in said and "Measure rbd-journaling, block" not in said
     assert evidence_in(benchmarks) == before
 
@@ -320,9 +307,8 @@ def test_forcing_the_rule_that_measures_does_not_run_it_for_a_sealed_block(
 @pytest.mark.slow
 def test_the_rule_that_measures_would_say_that_it_runs(snakemake, benchmarks, tmp_path):
     plan = plan_of("rbd-bench").write(tmp_path / "plans")
-    done = snakemake("--dry-run", "--forcerun", "measure_block", "--config", f"plan_file={plan}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Measure rbd-bench, block" in done.stdout + done.stderr
+    said = snakemake("--dry-run", "--forcerun", "measure_block", "--config", f"plan_file={plan}")
+    assert "Measure rbd-bench, block" in said
 
 
 def test_a_place_that_a_person_moved_is_the_same_for_snakemake_in_the_projects_folder(tmp_path, monkeypatch):
