@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from replay.evidence.durable import SUMS
 from replay.evidence.read import SealedMeanwhile, list_raw
 
 
@@ -46,3 +48,9 @@ def members_of(pack: Path) -> dict[str, bytes]:
     with tarfile.open(pack) as archive:
         files = {member.name.removeprefix("./"): archive.extractfile(member) for member in archive}
         return {name: file.read() for name, file in files.items() if file is not None}
+
+
+def sums_match(folder: Path) -> bool:
+    """Return whether sha256sum finds every file that a folder's SHA256SUMS lists, as it is listed."""
+    argv = ["sha256sum", "--check", "--strict", SUMS]
+    return subprocess.run(argv, cwd=folder, capture_output=True, check=False).returncode == 0
