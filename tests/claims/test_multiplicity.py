@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.stats import false_discovery_q_values, paired_difference
+from replay.base.stats import false_discovery_q_values
 from replay.claims.judge import multiplicity, with_q_values
 from replay.claims.model import HELD, INCONCLUSIVE, NOT_TESTABLE, REFUTED, SETUP_CHECK, Region
 from support.claims import EQUAL, claim, judged, presuppose, rows
@@ -32,14 +32,6 @@ def test_q_values_are_those_of_scipy(p_values):
 def test_no_p_value_gives_no_q_value():
     assert false_discovery_q_values([]) == []
 
-
-@given(st.lists(st.integers(-300, 300), min_size=3, max_size=12, unique=True))
-@pytest.mark.xdist_group("scipy's statistics")
-def test_the_p_value_of_a_paired_difference_is_that_of_scipy(values):
-    from scipy import stats as scipy_stats
-
-    found = scipy_stats.ttest_1samp(values, 0)
-    assert paired_difference(values, [0.0] * len(values)).p_value == pytest.approx(found.pvalue, rel=1e-6, abs=2e-12)
 
 
 @pytest.mark.parametrize("region", [Region(1.5, None), Region(None, 1.5), Region(1.4, 1.7)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 
 import pytest
 
@@ -224,8 +223,3 @@ def test_without_any_data_every_figure_is_an_empty_field_and_every_mode_has_its_
     assert set(rows[0]) == set(columns())
     figures = [column for column in columns() if any(column.startswith(name) for name in FIGURES)]
     assert {row[column] for row in rows for column in figures} == {""}
-
-
-def test_numbers_have_nine_significant_digits():
-    text = answer_csv(question(recovery_point=(LOST,)), {"site-loss": table({"journal": [math.pi]})})
-    assert "3.14159265," in text
