@@ -65,9 +65,9 @@ def write_project(folder: Path) -> list[Path]:
 def _new(parser: Parser) -> None:
     kinds = add_commands(parser, "experiment|claim|slide|tool", title="what")
 
-    def kind(what: str, help_text: str) -> Any:
+    def kind(what: str, help_text: str, example: str = "journal-threads") -> Any:
         made = kinds.add_parser(what, help=help_text, description=help_text)
-        made.add_argument("name", type=slug, metavar="NAME", help=f"its name, such as {_NAMES[what]}")
+        made.add_argument("name", type=slug, metavar="NAME", help=f"its name, such as {example}")
         return made
 
     about = "the experiment that it is about (default: NAME)"
@@ -78,12 +78,9 @@ def _new(parser: Parser) -> None:
     slide.add_argument("--experiment", type=slug, metavar="NAME", help=about)
     slide.add_argument("--talk", type=slug, metavar="NAME", help="the talk (default: the lead, or else a new one)")
     add_data(slide, help="the data set that it shows (default: the talk's; in a new talk, trial)")
-    kind("tool", "Write a tool that runs dd on a file, a test of it, and an experiment that measures with it.")
+    tool = "Write a tool that runs dd on a file, a test of it, and an experiment that measures with it."
+    kind("tool", tool, example="sync-writes")
 
-
-_NAMES = {
-    "experiment": "journal-threads", "claim": "journal-threads", "slide": "journal-threads", "tool": "sync-writes",
-}  # fmt: skip
 
 NEW = Command(
     "new",
