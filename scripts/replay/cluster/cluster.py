@@ -16,6 +16,7 @@ from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.programs import HOST_PROGRAMS, MissingProgramError, Programs
+from replay.cluster.running import last_line
 
 #: Where monitors listen if nothing else is said.
 MONITOR_PORT = 3300
@@ -77,9 +78,8 @@ class Cluster:
                 next_step=f"check that the monitors named in {self.conf} can be reached",
             ) from error
         if check and done.returncode != 0:
-            printed = (done.stderr or done.stdout).strip().splitlines()
             raise CephCommandError(
-                f"exit status {done.returncode}: {printed[-1] if printed else 'nothing was printed'}",
+                f"exit status {done.returncode}: {last_line(done.stderr or done.stdout) or 'nothing was printed'}",
                 where=shown,
                 exit_status_of_tool=done.returncode,
             )

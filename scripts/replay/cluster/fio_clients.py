@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from replay.base.errors import RefusedError, ReplayError
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
-from replay.cluster.running import Background, Inherited
+from replay.cluster.running import Background, Inherited, last_line
 from replay.cluster.site import LOCAL_HOSTS
 from replay.evidence.record import program_version, short_version
 from replay.tools.fio import server_argv
@@ -249,8 +249,7 @@ def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
         raise ReplayError(f"no answer within {timeout_seconds:g} s", where=where, next_step=next_step) from error
     lines = done.stdout.splitlines()
     if done.returncode != 0 or len(lines) < 2:
-        complaint = done.stderr.strip().splitlines()
-        why = complaint[-1][:200] if complaint else f"exit status {done.returncode}"
+        why = last_line(done.stderr)[:200] or f"exit status {done.returncode}"
         raise ReplayError(why, where=where, next_step=next_step)
     return Versions(lines[0].strip(), short_version(lines[1]))
 

@@ -135,6 +135,12 @@ def _reap(process: subprocess.Popen) -> float:
     return used.ru_utime + used.ru_stime
 
 
+def last_line(said: bytes | str) -> str:
+    """Return the last line that a program printed, which says why it failed; empty if it said nothing."""
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    return next(reversed(text.strip().splitlines()), "")
+
+
 def kill_group(process: subprocess.Popen, *, grace_seconds: float = 0.0) -> None:
     """End a process that leads a session, with everything it started, and reap it.
 
@@ -271,8 +277,7 @@ class Background:
 
     def complaint(self) -> str:
         """Return the last line of its stderr, for messages."""
-        lines = self.stderr().decode(errors="replace").strip().splitlines()
-        return lines[-1][:200] if lines else f"exit status {self.exit_status}, silent"
+        return last_line(self.stderr())[:200] or f"exit status {self.exit_status}, silent"
 
     def freeze(self) -> None:
         """Stop it at once, without letting it finish anything. `thaw`, `end` and `kill` work on a frozen process."""

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from replay.base.programs import SYSTEM_PYTHON, MissingProgramError
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.running import last_line
 from replay.cluster.site import Pool
 from replay.evidence.record import DAEMONS, SECOND_SITE, program_version, short_version
 
@@ -184,9 +185,9 @@ class MonitorSession:
         printed = ""
         if self._said is not None:
             self._said.seek(0)
-            printed = self._said.read().decode(errors="replace").strip()
+            printed = last_line(self._said.read())
         self._stop()
-        return _ServerDiedError(why or (printed.splitlines()[-1] if printed else "nothing was printed"))
+        return _ServerDiedError(why or printed or "nothing was printed")
 
     def _stop(self) -> None:
         child, self._child, self._buffer = self._child, None, b""

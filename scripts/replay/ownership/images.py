@@ -18,6 +18,7 @@ from typing import Any
 from replay.base.clock import Waiting
 from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError, Cluster, unless_gone
+from replay.cluster.running import last_line
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, ceilings_reached
 from replay.design.design import Image
@@ -176,8 +177,7 @@ class ImageRemover:
             busy, over = done.returncode == BUSY, time.monotonic() > deadline
             watchers = self._watchers(entry) if busy and (over or not is_said) else []
             if over or not busy:
-                lines = [line for line in done.stderr.splitlines() if line.strip()]
-                why = lines[-1].removeprefix("rbd: ") if lines else f"rbd rm ended with status {done.returncode}"
+                why = last_line(done.stderr).removeprefix("rbd: ") or f"rbd rm ended with status {done.returncode}"
                 next_step = f"find out who uses it: rbd status {entry.spec}"
                 if watchers:
                     why = f"it is still open in {' and '.join(watchers)}"
@@ -287,8 +287,8 @@ class ImageRemover:
         )
         if done.returncode in (0, NOT_FOUND):
             return RemovalOutcome(entry, "removed" if done.returncode == 0 else "absent")
-        printed = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {printed[0]}")
+        printed = last_line(done.stderr) or f"exit status {done.returncode}"
+        return RemovalOutcome(entry, "left", f"snapshot {snapshot} of {image}: {printed}")
 
 
 def group_of_header(session: MonitorSession, entry: Entry, image_id: str) -> str:

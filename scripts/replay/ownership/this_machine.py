@@ -18,6 +18,7 @@ from pathlib import Path
 from replay.base.errors import ReplayError
 from replay.base.paths import state_directory
 from replay.cluster.cluster import Cluster
+from replay.cluster.running import last_line
 from replay.cluster.site import require
 from replay.ownership.ledger import Entry, unique_name
 from replay.ownership.open_site import BlockImage, OpenSite, intend
@@ -103,9 +104,8 @@ def run_program(argv: Sequence[str], *, timeout_seconds: float = 60.0) -> None:
     except subprocess.TimeoutExpired as error:
         raise ReplayError(f"{argv[0]} did not end within {timeout_seconds:g} s", where=" ".join(argv)) from error
     if done.returncode != 0:
-        printed = (done.stderr or done.stdout).strip().splitlines()
         raise ReplayError(
-            f"{argv[0]} ended with status {done.returncode}: {printed[-1] if printed else 'silent'}",
+            f"{argv[0]} ended with status {done.returncode}: {last_line(done.stderr or done.stdout) or 'silent'}",
             where=" ".join(argv),
         )
 
@@ -115,8 +115,7 @@ def map_error(printed: str) -> tuple[str, str]:
     for pattern, meaning in _MAP_ERRORS.items():
         if re.search(pattern, printed):
             return meaning
-    lines = [line for line in printed.strip().splitlines() if line.strip()]
-    return f"rbd map failed: {lines[-1].removeprefix('rbd: ') if lines else 'silent'}", "see what it said: dmesg | tail"
+    return f"rbd map failed: {last_line(printed).removeprefix('rbd: ') or 'silent'}", "see what it said: dmesg | tail"
 
 
 def mapped_devices(text: str) -> dict[str, str]:

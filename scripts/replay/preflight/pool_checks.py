@@ -11,6 +11,7 @@ from replay.base.errors import RefusedError
 from replay.cluster import admin_commands
 from replay.cluster.admin_commands import POOL_DELETE_OPTION
 from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.running import last_line
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Pool, Site, ceilings_reached, fullest_osd, slowest_osd
 from replay.ownership.pools import Room, pools_can_be_deleted, room_of
@@ -114,8 +115,7 @@ def _check_reading(wanted: Pool, cluster: Cluster, findings: Findings) -> None:
         command = admin_commands.namespace(cluster, wanted)
         findings.add("pools", "refused", f"namespace {wanted.spec} does not exist", commands=[command])
     else:
-        printed = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        text = f"{cannot}: {printed[0]}"
+        text = f"{cannot}: {last_line(done.stderr) or 'no message'}"
         if done.returncode in (errno.EPERM, errno.EACCES):
             text += f": {OTHER_CAPABILITIES}"
         findings.add("user", "refused", text)

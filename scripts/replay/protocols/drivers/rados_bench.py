@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.running import ToolRun, run_together
+from replay.cluster.running import ToolRun, last_line, run_together
 from replay.design.design import Cell
 from replay.design.needs import WHOLE, Factor, Option
 from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import MachineReading, MachineSampler
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool import last_line, writes
+from replay.protocols.drivers.tool import writes
 from replay.protocols.targets.objects import hide_host
 from replay.tools import OutputError, Result, render
 from replay.tools.base import role_of
@@ -178,7 +178,8 @@ class Rounds:
                 if run.exit_status is None:
                     return "timed_out", f"{which}: killed after {run.seconds:.0f} s"
                 if run.exit_status != 0:
-                    return "failed", f"{which}: exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}"
+                    why = last_line(run.stderr)[:200] or "silent"
+                    return "failed", f"{which}: exit status {run.exit_status}: {why}"
         return None
 
     def last_seconds(self, levels: Mapping[str, Any]) -> float | None:

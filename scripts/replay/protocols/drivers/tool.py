@@ -15,7 +15,7 @@ from typing import Any
 from replay.base.clock import utc_text
 from replay.base.programs import Programs
 from replay.cluster.cluster import Cluster
-from replay.cluster.running import ToolRun, run_tool
+from replay.cluster.running import ToolRun, last_line, run_tool
 from replay.design import sizing
 from replay.design.design import Cell
 from replay.design.needs import NUMBER, TEXT, WHOLE, Factor, Option
@@ -159,14 +159,8 @@ def run_observed(
     if run.exit_status is None:
         measured.invalid = ("timed_out", f"killed after {timeout_seconds:.0f} s")
     elif run.exit_status != 0:
-        measured.invalid = ("failed", f"exit status {run.exit_status}: {last_line(run.stderr) or 'silent'}")
+        measured.invalid = ("failed", f"exit status {run.exit_status}: {last_line(run.stderr)[:200] or 'silent'}")
     return measured
-
-
-def last_line(stderr: bytes) -> str:
-    """Return the last line of a program's complaint, cut to what people read; empty if it said nothing."""
-    lines = stderr.decode(errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else ""
 
 
 def hidden(measured: Measured, words: Mapping[str, str]) -> Measured:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from replay.base.errors import ReplayError
-from replay.cluster.running import run_tool
+from replay.cluster.running import last_line, run_tool
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.sizing import Write
@@ -17,7 +17,7 @@ from replay.measure.protocol import Target
 from replay.ownership.images import BlockImage, create_image
 from replay.ownership.removal import remove_images, remove_leftover_files
 from replay.ownership.this_machine import create_file
-from replay.protocols.drivers.tool import is_journaled, last_line
+from replay.protocols.drivers.tool import is_journaled
 from replay.tools import fio, render
 
 
@@ -169,7 +169,7 @@ class OsdFile(Target):
         run = run_tool(argv, timeout_seconds=bound, programs=self.bench.programs, slot=self.bench.slot)
         if run.exit_status != 0 or path.stat().st_blocks * STAT_BLOCK_BYTES < size:
             raise ReplayError(
-                f"fio could not fill a file beside the OSDs: {last_line(run.stderr) or 'it said nothing'}",
+                f"fio could not fill a file beside the OSDs: {last_line(run.stderr)[:200] or 'it said nothing'}",
                 where=path.parent,
                 next_step="check whether that file system supports direct I/O (tmpfs on older kernels does not)",
             )

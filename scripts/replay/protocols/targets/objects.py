@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
-from replay.cluster.running import ToolRun, run_tool
+from replay.cluster.running import ToolRun, last_line, run_tool
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Target
-from replay.protocols.drivers.tool import cluster_values, last_line
+from replay.protocols.drivers.tool import cluster_values
 from replay.tools import OutputError, render
 from replay.tools.rados_bench import TOOL, mode_of, removed_objects
 
@@ -183,5 +183,5 @@ def hide_host(content: bytes) -> bytes:
 
 
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
-    why = last_line(run.stderr)
+    why = last_line(run.stderr)[:200]
     return ReplayError(what, where=pool, next_step=f"rados said: {why}" if why else "look at the cluster's health")
