@@ -204,7 +204,9 @@ def test_clients_of_two_hosts_and_of_this_one_start_together_and_all_report(ssh,
             argv += [f"--client={clients.values[f'server_{number}']}", clients.values[f"job_{number}"]]
         done = subprocess.run(argv, capture_output=True, timeout=patient(60), check=False)
         assert done.returncode == 0, done.stderr
-        text = clients.hide(done.stdout).decode()
+        text = done.stdout.decode()
+        for word, placeholder in clients.words.items():
+            text = text.replace(word, placeholder)
     stats = json.loads(text[text.index("\n{") :])["client_stats"]
     assert sorted(one["jobname"] for one in stats if one["jobname"] != "All clients") == [
         f"client-{n}" for n in range(1, 6)

@@ -112,7 +112,7 @@ class Sampler:
 def rados(monkeypatch):
     made = FakeRados()
     monkeypatch.setattr(objects, "run_tool", made.run_tool)
-    monkeypatch.setattr(objects.socket, "gethostname", lambda: HOST)
+    monkeypatch.setattr(rados_driver.socket, "gethostname", lambda: HOST)
     monkeypatch.setattr(rados_driver, "run_together", made.run_together)
     monkeypatch.setattr(Cluster, "run", lambda self, tool, *words, **more: made.cluster_run(tool, *words, **more))
     return made

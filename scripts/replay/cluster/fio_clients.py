@@ -43,16 +43,14 @@ class FioServers:
         """Return the path at which the controller reaches a client's server."""
         return Path(self.values[f"server_{number}"].removeprefix("sock:"))
 
-    def hide(self, content: bytes) -> bytes:
-        """Return a tool's output with placeholders for sockets and host names.
+    @property
+    def words(self) -> dict[str, str]:
+        """What names sockets and hosts in fio's output, and the placeholder for each.
 
         fio prints `<host> …` at the start of a client's lines, and the socket in place of a client's address.
         """
-        for name, value in self.values.items():
-            content = content.replace(value.removeprefix("sock:").encode(), f"{{{name}}}".encode())
-        for name in self.host_names:
-            content = content.replace(f"<{name}>".encode(), b"<{host}>")
-        return content
+        paths = {value.removeprefix("sock:"): f"{{{name}}}" for name, value in self.values.items()}
+        return paths | {f"<{name}>": "<{host}>" for name in self.host_names}
 
 
 @contextlib.contextmanager
@@ -193,6 +191,8 @@ OPTIONS = (
     ("EscapeChar", "none"),
     ("LogLevel", "ERROR"),
 )
+#: The first words of every connection.
+SSH = ("ssh", *(word for name, value in OPTIONS for word in ("-o", f"{name}={value}")))
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def spread(clients: int, hosts: Sequence[str]) -> dict[str, list[int]]:
 
 def ssh_argv(host: str, folder: str, sockets: Mapping[int, Path], *, conf_bytes: int, keyring_bytes: int) -> list[str]:
     """Return the argv of one host's connection: a tunnel from each socket here to its server's, and the servers."""
-    argv = _ssh()
+    argv = [*SSH]
     for number, here in sockets.items():
         argv += ["-L", f"{here}:{folder}/{number}.sock"]
     script = ["sh", "-c", SERVE, "replay", folder, str(conf_bytes), str(keyring_bytes), *map(str, sockets)]
@@ -241,7 +241,7 @@ def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
     where, next_step = f"client host {host}", f"try: ssh -o BatchMode=yes {host} '{question}'"
     try:
         done = subprocess.run(
-            [*_ssh(), "--", host, question], capture_output=True, text=True, timeout=timeout_seconds, check=False
+            [*SSH, "--", host, question], capture_output=True, text=True, timeout=timeout_seconds, check=False
         )
     except FileNotFoundError as error:
         raise ReplayError("the program ssh is not installed", where=where) from error
@@ -252,10 +252,6 @@ def ask_versions(host: str, *, timeout_seconds: float = 20.0) -> Versions:
         why = last_line(done.stderr)[:200] or f"exit status {done.returncode}"
         raise ReplayError(why, where=where, next_step=next_step)
     return Versions(lines[0].strip(), short_version(lines[1]))
-
-
-def _ssh() -> list[str]:
-    return ["ssh", *(word for name, value in OPTIONS for word in ("-o", f"{name}={value}"))]
 
 
 class RemoteServers:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.cluster.fio_clients import OPTIONS
+from replay.cluster.fio_clients import SSH
 from replay.cluster.running import Background
 from replay.cluster.site import LOCAL_HOSTS, Site
 from replay.design.design import Cell
@@ -59,10 +59,7 @@ def ends_of(hosts: Sequence[str]) -> tuple[str, str]:
 
 def on_host(host: str, argv: Sequence[str]) -> list[str]:
     """Return the argv that runs a program on a host."""
-    if host in LOCAL_HOSTS:
-        return list(argv)
-    options = [word for name, value in OPTIONS for word in ("-o", f"{name}={value}")]
-    return ["ssh", *options, "--", host, shlex.join(argv)]
+    return list(argv) if host in LOCAL_HOSTS else [*SSH, "--", host, shlex.join(argv)]
 
 
 class TwoEnds(Driver):

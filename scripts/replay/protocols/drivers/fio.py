@@ -199,7 +199,7 @@ class FioClients(FioDriver):
                 component=component,
                 while_running=while_running,
             )
-        measured.results = {role: (name, servers.hide(content)) for role, (name, content) in measured.results.items()}
+        hidden(measured, servers.words)
         measured.results["jobs"] = ("jobs.fio", "\n".join(texts).encode())
         seen = clients_in(measured.results.get("output", ("", b""))[1])
         lost = [number for number in numbers if client_name(number) not in seen]
@@ -213,8 +213,6 @@ class FioClients(FioDriver):
             "client_seeds": [seed + number - 1 for number in numbers],
         }
         self._check_lost(measured, lost, len(numbers))
-        if measured.invalid is not None:
-            measured.invalid = (measured.invalid[0], servers.hide(measured.invalid[1].encode()).decode())
         return measured
 
     def _filled(self, cell: Cell, text: str, number: int, seed: int) -> str:

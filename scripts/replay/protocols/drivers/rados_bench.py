@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,8 +19,7 @@ from replay.design.sizing import ASSUMED_BYTES_PER_SECOND, Write
 from replay.evidence.record import Measured, Wait
 from replay.measure.bench import MachineReading, MachineSampler
 from replay.measure.protocol import Driver, WhileRunning
-from replay.protocols.drivers.tool import writes
-from replay.protocols.targets.objects import hide_host
+from replay.protocols.drivers.tool import hidden, writes
 from replay.tools import OutputError, Result, render
 from replay.tools.base import role_of
 from replay.tools.rados_bench import TOOL, mode_of
@@ -52,15 +52,14 @@ class RadosRounds(Driver):
         instances = len(self.protocol.target.run_names(cell))
         template = TOOL.argv_template(cell.levels, self._options(cell, instances))
         seconds = math.ceil(self.design.sizing.target_seconds)  # the tool takes whole seconds only
-        between: list[Wait] = []
         with self.bench.costs.measure("tool"):
-            rounds = self.run_rounds(cell, template, seconds, between)
+            rounds = self.run_rounds(cell, template, seconds)
         runs = [run for together in rounds.runs for run in together]
         measured = Measured(
             argv=[argument.replace("{seconds}", str(seconds)) for argument in template],
             results={
-                "stdout": ("stdout", hide_host(b"".join(run.stdout for run in runs))),
-                "stderr": ("stderr", hide_host(b"".join(run.stderr for run in runs))),
+                "stdout": ("stdout", b"".join(run.stdout for run in runs)),
+                "stderr": ("stderr", b"".join(run.stderr for run in runs)),
                 **rounds.results,
             },
             exit_status=next((run.exit_status for run in runs if run.exit_status != 0), 0),
@@ -71,16 +70,16 @@ class RadosRounds(Driver):
             facts=self.facts(cell, rounds),
             invalid=rounds.failure(),
         )
-        if between:
+        if between := rounds.waits:
             spent = sum(wait.seconds for wait in between)
             measured.waits.append(Wait("osd_caches_dropped", spent, "dropped", {"times": len(between)}))
-        return measured
+        # The names of its objects have that of this host.
+        return hidden(measured, {f"benchmark_data_{socket.gethostname()}_": "benchmark_data_{host}_"})
 
-    def run_rounds(self, cell: Cell, template: list[str], seconds: int, between: list[Wait]) -> Rounds:
+    def run_rounds(self, cell: Cell, template: list[str], seconds: int) -> Rounds:
         """Run all instances at once, for `seconds`, and return the rounds.
 
-        A sequential read ends with its last object, so it is repeated until its passes together last long enough. The
-        waits before each further pass go to `between`.
+        A sequential read ends with its last object, so it is repeated until its passes together last long enough.
         """
         target, rounds, spent = self.protocol.target, Rounds(), 0.0
         values = [target.values(target.pool_of(cell), name) for name in target.run_names(cell)]
@@ -108,7 +107,7 @@ class RadosRounds(Driver):
             spent += last
             if spent >= self.design.sizing.target_seconds:
                 return rounds
-            between += self.between_passes()
+            rounds.waits += self.between_passes()
 
     def between_passes(self) -> list[Wait]:
         """Prepare the next pass of a sequential read; return the waits for the record."""
@@ -155,6 +154,8 @@ class Rounds:
     results: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     #: The machine's counters around the measured stretch of each round.
     stretches: list[tuple[MachineReading, MachineReading]] = field(default_factory=list)
+    #: The waits before each further round.
+    waits: list[Wait] = field(default_factory=list)
 
     def add(self, runs: list[ToolRun], outputs: list[bytes | None]) -> None:
         """Add a round's runs and the contents of their result files, None for a missing file."""
@@ -162,7 +163,7 @@ class Rounds:
         for instance, content in enumerate(outputs, start=1):
             role = role_of(instance, len(self.runs))
             if content is not None:
-                self.results[role] = (f"{role.replace('output', 'result')}.json", hide_host(content))
+                self.results[role] = (f"{role.replace('output', 'result')}.json", content)
 
     @property
     def start_spread_seconds(self) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import socket
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -175,11 +174,6 @@ class ObjectPools(Target):
 
     def _expected(self, pool: str) -> int:
         return sum(fill.objects + RECORDS_PER_RUN_NAME for fill in self.fills.values() if fill.pool == pool)
-
-
-def hide_host(content: bytes) -> bytes:
-    """Return `rados bench` output with a placeholder for this host's name, which is part of its objects' names."""
-    return content.replace(f"benchmark_data_{socket.gethostname()}_".encode(), b"benchmark_data_{host}_")
 
 
 def _failed(what: str, pool: str, run: ToolRun) -> ReplayError:
