@@ -99,7 +99,7 @@ def test_an_image_that_ceph_lists_as_open_for_ever_is_removed_where_the_pool_is_
     def removed_at(sandbox: str | None, **more) -> RemovalOutcome:
         ledger = Ledger(FSID, directory=tmp_path)
         site = SimpleNamespace(sandbox=sandbox)
-        remover = Remover(site, administrator, session, ledger, say=said.append, poll_seconds=0.5, **more)
+        remover = Remover(site, session, ledger, say=said.append, poll_seconds=0.5, **more)
         outcome = remover.remove(entry)
         assert outcome is not None
         return outcome

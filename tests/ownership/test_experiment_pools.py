@@ -165,7 +165,7 @@ def test_a_pool_that_cannot_be_listed_is_left_to_an_administrator(bench):
     pool = create_pool(made, "replicas-2", PoolSpec(2), application="rados")
     made.session.cluster.run = denied
     (entry,) = made.ledger.owned()
-    outcome = Remover(made.site, made.session.cluster, made.session, made.ledger).remove(entry)
+    outcome = Remover(made.site, made.session, made.ledger).remove(entry)
     assert (outcome.status, pool in made.session.pools) == ("left", True)
     assert outcome.why == "what it holds cannot be listed: exit status 1: access denied"
     assert f"ceph osd pool delete {pool} {pool} " in outcome.next_step
@@ -177,7 +177,7 @@ def test_replays_own_images_in_a_pool_are_not_called_somebody_elses(bench):
     made.ledger.confirm(entry, {"id": 1})
     made.ledger.intend("image", "replay", "", "replay-0a1b2c3d-x", site="s")
     made.session.cluster.run = lambda *words, **_: SimpleNamespace(stdout="\trbd_header.1\n")
-    remover = Remover(made.site, made.session.cluster, made.session, made.ledger)
+    remover = Remover(made.site, made.session, made.ledger)
     pool, image = made.ledger.owned()
     outcome = remover.remove(pool)
     assert (outcome.status, outcome.why) == ("left", f"it holds objects of images, and {image.spec} still exists")

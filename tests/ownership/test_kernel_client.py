@@ -129,7 +129,7 @@ def test_a_mount_of_another_machine_stays_in_the_ledger_for_clean_there(bench, m
     machine.mounts.write_text("")
     monkeypatch.setattr(platform, "node", lambda: "another-machine")
     assert remove_leftover_mounts(bench) == 0
-    remover = Remover(bench.site, bench.primary_cluster, bench.session, bench.ledger)
+    remover = Remover(bench.site, bench.session, bench.ledger)
     outcomes = [remover.remove(entry) for entry in bench.ledger.owned()]
     assert [outcome.status for outcome in outcomes] == ["left", "left"]
     assert {outcome.why for outcome in outcomes} == {f"it was made on {outcomes[0].entry.details['host']}"}

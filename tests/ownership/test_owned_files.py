@@ -58,7 +58,7 @@ def test_leftovers_of_a_crash_are_removed_whether_the_file_was_made_or_not(bench
 def test_clean_removes_it_too(bench, tmp_path):
     path = create_file(bench, tmp_path, "baseline", size_bytes=7)
     [entry] = bench.ledger.owned()
-    outcome = Remover(bench.site, None, None, bench.ledger).remove(entry)
+    outcome = Remover(bench.site, None, bench.ledger).remove(entry)
     assert (outcome.status, path.exists(), bench.ledger.owned()) == ("removed", False, [])
 
 
@@ -68,11 +68,11 @@ def test_a_file_of_another_machine_stays_in_the_ledger_for_clean_there(bench, tm
     monkeypatch.setattr(platform, "node", lambda: "another-machine")
     path.rename(tmp_path / "kept")
     assert remove_leftover_files(bench) == 0
-    outcome = Remover(bench.site, None, None, bench.ledger).remove(entry)
+    outcome = Remover(bench.site, None, bench.ledger).remove(entry)
     assert (outcome.status, outcome.why) == ("left", f"it was made on {entry.details['host']}")
     assert outcome.next_step.endswith("clean --site own there")
     (tmp_path / "kept").rename(path)  # a folder that both machines have
-    assert Remover(bench.site, None, None, bench.ledger).remove(entry).status == "removed"
+    assert Remover(bench.site, None, bench.ledger).remove(entry).status == "removed"
     assert not path.exists() and bench.ledger.owned() == []
 
 

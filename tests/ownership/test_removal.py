@@ -51,8 +51,7 @@ def removed_by(cluster: ScriptedCluster, folder, *, patience_seconds: float = 60
     (entry,) = ledger.owned()
     remover = Remover(
         SimpleNamespace(sandbox=None),
-        cluster,
-        SimpleNamespace(command=lambda command: {"pgid": "2.1f"}),
+        SimpleNamespace(cluster=cluster, command=lambda command: {"pgid": "2.1f"}),
         ledger,
         say=say,
         poll_seconds=0.0,
@@ -150,7 +149,7 @@ def test_an_image_in_a_pool_that_replay_made_and_renamed_is_in_a_pool_of_its_own
     for pool in ("rbd", "theirs"):
         ledger.intend("image", pool, "", "replay-x", site="s")
     ledger.intend("pool", "replay-0a1b2c3d-pool", "", "", site="s", details={"final_name": "rbd"})
-    remover = Remover(SimpleNamespace(sandbox=None), None, None, ledger)
+    remover = Remover(SimpleNamespace(sandbox=None), None, ledger)
     own, theirs, _ = ledger.owned()
     assert (remover._made_its_pool(own), remover._made_its_pool(theirs)) == (True, False)
 
@@ -159,7 +158,8 @@ def test_a_snapshot_that_stays_without_a_word_is_left_with_the_exit_status(tmp_p
     ledger = Ledger(FSID, directory=tmp_path)
     ledger.intend("snapshot", "rbd", "", "replay-x@probe", site="s")
     (entry,) = ledger.owned()
-    remover = Remover(SimpleNamespace(sandbox=None), ScriptedCluster([], [], **{"snap rm": [22]}), None, ledger)
+    session = SimpleNamespace(cluster=ScriptedCluster([], [], **{"snap rm": [22]}))
+    remover = Remover(SimpleNamespace(sandbox=None), session, ledger)
     outcome = remover.remove(entry)
     assert (outcome.status, outcome.why) == ("left", "snapshot probe of replay-x: exit status 22")
 

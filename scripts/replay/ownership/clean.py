@@ -146,7 +146,7 @@ def _work(
             continue
         if cluster is site.primary:
             lock = _hold(site, session, ledger, stack, say)
-        work.append((Remover(site, cluster, session, ledger, mirror, say), _entries(ledger, site, say)))
+        work.append((Remover(site, session, ledger, mirror, say), _entries(ledger, site, say)))
     return work, lock
 
 

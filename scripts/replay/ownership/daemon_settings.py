@@ -159,8 +159,7 @@ class OsdSettings:
 
     def _restore(self, chosen: Callable[[Entry], bool]) -> int:
         entries = [setting for setting in reversed(self._owned()) if chosen(setting)]
-        what = "setting(s) could not be restored"
-        return remove_all(self.bench, entries, what, lambda entry: f"{entry.kind} {entry.name}")
+        return remove_all(self.bench, entries, "setting(s) could not be restored")
 
 
 def settings_of_second(bench: OpenSite) -> OsdSettings | None:

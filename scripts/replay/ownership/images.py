@@ -136,10 +136,13 @@ class ImageRemover:
     """Removes images of one cluster. `mirror` is the cluster with the mirrored copies, if the site names it."""
 
     site: Site
-    cluster: Cluster
     session: MonitorSession
     ledger: Ledger
     mirror: Cluster | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.session.cluster
     say: Callable[[str], None] = print
     patience_seconds: float = PATIENCE_SECONDS
     forget_after_seconds: float = FORGET_AFTER_SECONDS

@@ -281,7 +281,7 @@ def remove_pool_entries(bench: OpenSite, chosen: Callable[[Entry], bool]) -> int
     """
     with bench.costs.measure("prepare"):
         entries = [entry for entry in bench.ledger.owned() if entry.kind == "pool" and chosen(entry)]
-        return remove_all(bench, entries, "pool(s) could not be removed", lambda entry: entry.pool)
+        return remove_all(bench, entries, "pool(s) could not be removed")
 
 
 def remove_leftover_pools(bench: OpenSite) -> int:

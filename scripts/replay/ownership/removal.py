@@ -212,32 +212,29 @@ def remove_entries(work: Sequence[tuple[Remover, Iterable[Entry]]]) -> Iterator[
         yield from remover.finish()
 
 
-def remove_all(
-    bench: OpenSite, entries: Iterable[Entry], what: str, where: Callable[[Entry], str], advice: str = ""
-) -> int:
+def remove_all(bench: OpenSite, entries: Iterable[Entry], what: str, advice: str = "") -> int:
     """Remove entries of the first cluster's ledger; return how many there were.
 
     Raises ReplayError about the first one that is left, after trying all of them: see `refuse_left`.
     """
-    session = bench.session
-    remover = Remover(bench.site, session.cluster, session, bench.ledger, None, bench.say, waiting=bench.waiting)
+    remover = Remover(bench.site, bench.session, bench.ledger, None, bench.say, waiting=bench.waiting)
     outcomes = list(remove_entries([(remover, entries)]))
-    refuse_left(bench.site, outcomes, what, where, advice)
+    refuse_left(bench.site, outcomes, what, advice)
     return len(outcomes)
 
 
-def refuse_left(
-    site: Site, outcomes: Iterable[RemovalOutcome], what: str, where: Callable[[Entry], str], advice: str = ""
-) -> None:
-    """Raise ReplayError if any entry is left: `what` says what could not be done, `where` names the first entry.
+def refuse_left(site: Site, outcomes: Iterable[RemovalOutcome], what: str, advice: str = "") -> None:
+    """Raise ReplayError that names the first entry if any is left: `what` says what could not be done.
 
     `advice` says what to do before `replay clean`; without it, the message says that they are still in the ledger.
     """
     left = [outcome for outcome in outcomes if outcome.status == "left"]
     if left:
+        entry = left[0].entry
         raise ReplayError(
             f"{len(left)} {what}: {left[0].why}",
-            where=where(left[0].entry),
+            # The name of what was set, mapped or mounted does not say what it is.
+            where=entry.spec if entry.kind in ("image", "pool", "file") else f"{entry.kind} {entry.spec}",
             next_step=f"{advice or 'they are still in the ledger; run'}: "
             f"{replay_command('clean', '--site', site.name)}",
         )
@@ -250,7 +247,7 @@ def remove_images(bench: OpenSite, images: Iterable[BlockImage]) -> None:
     """
     wanted = {made.entry_id for made in images}
     outcomes = _remove(bench, lambda entry: entry.id in wanted)
-    refuse_left(bench.site, outcomes, "image(s) could not be removed", lambda entry: entry.spec)
+    refuse_left(bench.site, outcomes, "image(s) could not be removed")
 
 
 def remove_owned_leftovers(bench: OpenSite) -> int:
@@ -273,16 +270,8 @@ def _remove(bench: OpenSite, chosen: Callable[[Entry], bool]) -> list[RemovalOut
     work = []
     with bench.costs.measure("prepare"):
         for session, ledger, mirror in sides:
-            remover = Remover(
-                bench.site,
-                session.cluster,
-                session,
-                ledger,
-                mirror,
-                bench.say,
-                poll_seconds=0.25,
-                waiting=bench.waiting,
-            )
+            how = {"poll_seconds": 0.25, "waiting": bench.waiting}
+            remover = Remover(bench.site, session, ledger, mirror, bench.say, **how)
             work.append((remover, [entry for entry in ledger.owned() if chosen(entry)]))
         return list(remove_entries(work))
 
@@ -298,7 +287,7 @@ def remove_leftover_files(bench: OpenSite) -> int:
     Raises ReplayError naming one that could not be removed: it stays in the ledger for `replay clean`.
     """
     mine = [entry for entry in _here(bench) if entry.kind == "file"]
-    return remove_all(bench, mine, "file(s) could not be removed", lambda entry: entry.name)
+    return remove_all(bench, mine, "file(s) could not be removed")
 
 
 def remove_leftover_mounts(bench: OpenSite) -> int:
@@ -312,6 +301,5 @@ def remove_leftover_mounts(bench: OpenSite) -> int:
         bench,
         sorted(mine, key=lambda entry: KINDS.index(entry.kind)),
         "mount(s) or mapping(s) could not be undone",
-        lambda entry: f"{entry.kind} {entry.spec}",
         "end the program that uses it, then run",
     )

@@ -19,7 +19,7 @@ from replay.design.design import Image
 from replay.ownership.images import create_image
 from replay.ownership.locks import ClusterLock
 from replay.ownership.open_site import OpenSite, opened
-from replay.ownership.removal import Remover
+from replay.ownership.removal import Remover, remove_entries
 from replay.preflight.checks import Findings
 
 #: The account that the probe charges, and the end of its images' names.
@@ -75,15 +75,15 @@ def _removed(
         yield
     finally:
         started = time.monotonic()
-        site, session = bench.site, bench.session
-        remover = Remover(site, session.cluster, session, bench.ledger, site.secondary, bench.say, waiting=waiting)
+        site = bench.site
+        remover = Remover(site, bench.session, bench.ledger, site.secondary, bench.say, waiting=waiting)
         own = [
             entry
             for entry in bench.ledger.owned()
             if (entry.data_set, entry.site) == (PROBE, site.name) and entry.kind in ("image", "snapshot")
         ]
-        outcomes = [outcome for entry in reversed(own) if (outcome := remover.remove(entry)) is not None]
-        left = [outcome for outcome in outcomes + remover.finish() if outcome.status == "left"]
+        outcomes = remove_entries([(remover, reversed(own))])
+        left = [outcome for outcome in outcomes if outcome.status == "left"]
         for remaining in left:
             text = f"could not remove {remaining.entry.spec}: {remaining.why}"
             findings.add("probe", "refused", f"{text}; {replay_command('clean', '--site', bench.site.name)}")
