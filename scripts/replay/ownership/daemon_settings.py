@@ -20,7 +20,7 @@ from replay.cluster.session import MonitorSession
 from replay.cluster.site import require
 from replay.ownership.ledger import SETTINGS, Entry, unique_name
 from replay.ownership.open_site import OpenSite, intend
-from replay.ownership.removal import remove_all
+from replay.ownership.removal import osd_commands, remove_all
 from replay.sandbox.conf import MIRROR_CLIENT
 from replay.sandbox.interventions import IoCap, device_of, find_hierarchy
 
@@ -61,19 +61,13 @@ class OsdSettings:
     def set_weight(self, osd: Osd, weight: float) -> bool:
         """Set an OSD's CRUSH weight; return whether it had to change. Raises RefusedError on a foreign cluster."""
         # Ceph keeps weights in 16.16 fixed point.
-        if math.isclose(osd.weight, weight, abs_tol=2**-16):
-            return False
-        command = {"prefix": "osd crush reweight", "name": osd.name, "weight": weight}
-        self._change("crush", "crush_weight", osd.name, {"before": osd.weight}, command)
-        return True
+        is_set = math.isclose(osd.weight, weight, abs_tol=2**-16)
+        return self._set(osd, "crush_weight", osd.weight, weight, is_set)
 
     def set_affinity(self, osd: Osd, affinity: float) -> bool:
         """Set an OSD's primary affinity, from 0 to 1; return whether it had to change."""
-        if math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15):
-            return False
-        command = {"prefix": "osd primary-affinity", "id": osd.number, "weight": affinity}
-        self._change("crush", "primary_affinity", osd.name, {"before": osd.primary_affinity}, command)
-        return True
+        is_set = math.isclose(osd.primary_affinity, affinity, abs_tol=2**-15)
+        return self._set(osd, "primary_affinity", osd.primary_affinity, affinity, is_set)
 
     def set_config(self, who: str, name: str, value: str) -> bool:
         """Set an option of a daemon or a kind of daemons (`osd.2`, `osd`); return whether it had to change."""
@@ -86,16 +80,7 @@ class OsdSettings:
 
     def set_device_class(self, osd: Osd, name: str) -> bool:
         """Set an OSD's device class; return whether it had to change. Raises RefusedError on a foreign cluster."""
-        if osd.device_class == name:
-            return False
-        details = {"before": osd.device_class}
-        # Ceph does not replace an existing class.
-        self._change(
-            "crush", "device_class", osd.name, details, {"prefix": "osd crush rm-device-class", "ids": [osd.name]}
-        )
-        command = {"prefix": "osd crush set-device-class", "class": name, "ids": [osd.name]}
-        self._change("crush", "device_class", osd.name, details, command)
-        return True
+        return self._set(osd, "device_class", osd.device_class, name, osd.device_class == name)
 
     def cap_io(self, osd: Osd, pid: int, data: Path, iops: int) -> IoCap:
         """Cap the reads and the writes a second of an OSD's process on the disk that holds `data`.
@@ -142,16 +127,21 @@ class OsdSettings:
             (row["value"] for row in rows if (row["section"], row["name"], row["mask"]) == (who, name, "")), None
         )
 
-    def _change(self, word: str, kind: str, name: str, details: dict[str, Any], command: dict[str, Any]) -> None:
+    def _set(self, osd: Osd, kind: str, before: Any, value: Any, is_set: bool) -> bool:
+        if not is_set:
+            self._change("crush", kind, osd.name, {"before": before}, *osd_commands(kind, osd.name, value))
+        return not is_set
+
+    def _change(self, word: str, kind: str, name: str, details: dict[str, Any], *commands: dict[str, Any]) -> None:
         bench = self.bench
         require(bench.site, word, bench.session.fsid())
         mine = [setting for setting in self._owned() if setting.kind == kind and setting.name == name]
-        if not any(setting.details.get("who") == details.get("who") for setting in mine):
-            entry = intend(bench, kind, name, **details)
+        known = any(setting.details.get("who") == details.get("who") for setting in mine)
+        entry = None if known else intend(bench, kind, name, **details)
+        for command in commands:
             bench.session.command(command)
+        if entry is not None:
             bench.ledger.confirm(entry)
-        else:
-            bench.session.command(command)
 
     def _owned(self) -> list[Entry]:
         owned = self.bench.ledger.owned()

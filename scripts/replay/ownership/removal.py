@@ -177,16 +177,20 @@ def _set_back_osd(site: Site, session: MonitorSession, entry: Entry) -> bool:
     nodes, before = session.command({"prefix": "osd tree"})["nodes"], entry.details.get("before")
     if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
         return False
-    if entry.kind == "crush_weight":
-        session.command({"prefix": "osd crush reweight", "name": entry.name, "weight": float(before)})
-    elif entry.kind == "primary_affinity":
-        number = int(entry.name.removeprefix("osd."))
-        session.command({"prefix": "osd primary-affinity", "id": number, "weight": float(before)})
-    else:
-        session.command({"prefix": "osd crush rm-device-class", "ids": [entry.name]})
-        if before:
-            session.command({"prefix": "osd crush set-device-class", "class": before, "ids": [entry.name]})
+    for command in osd_commands(entry.kind, entry.name, before):
+        session.command(command)
     return True
+
+
+def osd_commands(kind: str, osd: str, value: Any) -> list[dict[str, Any]]:
+    """Return the commands that give an OSD a weight, a primary affinity or a device class; None is no class."""
+    if kind == "crush_weight":
+        return [{"prefix": "osd crush reweight", "name": osd, "weight": float(value)}]
+    if kind == "primary_affinity":
+        return [{"prefix": "osd primary-affinity", "id": int(osd.removeprefix("osd.")), "weight": float(value)}]
+    # Ceph does not replace an existing class.
+    given = [{"prefix": "osd crush set-device-class", "class": value, "ids": [osd]}] if value else []
+    return [{"prefix": "osd crush rm-device-class", "ids": [osd]}, *given]
 
 
 #: The functions by the ledger's kind of entry.
