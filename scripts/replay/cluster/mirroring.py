@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import CephCommandError, Cluster, NoAnswerError, ask, unless_gone
@@ -22,8 +22,7 @@ from replay.evidence.record import Wait
 POLL_AGE = "rbd_mirror_journal_poll_age"
 
 
-@dataclass(frozen=True)
-class ReplayCounters:
+class ReplayCounters(NamedTuple):
     """What the daemon has replayed of one image since it started: journal entries, snapshots, and the bytes of each."""
 
     entries: int = 0

@@ -248,16 +248,9 @@ class MirrorReplayProtocol(Protocol):
 
 def _since(at_rest: Mapping[str, ReplayCounters], now: Mapping[str, ReplayCounters]) -> dict[str, ReplayCounters]:
     """Return what was counted since replay was at rest. A daemon that was started again counts from 0."""
-
-    def less(after: int, before: int) -> int:
-        return after - before if after >= before else after
-
     return {
         entity: ReplayCounters(
-            *(
-                less(getattr(counters, key), getattr(at_rest[entity], key))
-                for key in ReplayCounters.__dataclass_fields__
-            )
+            *(new - old if new >= old else new for new, old in zip(counters, at_rest[entity], strict=True))
         )
         for entity, counters in now.items()
     }
