@@ -73,7 +73,9 @@ class ReplicaPools(ObjectPools):
         with self.bench.costs.measure("prepare"):
             waits = self.remove_fills(other_than_bytes=_size(cell))
             started = time.monotonic()
-            written = [fill for fill in self._fills(_size(cell)) if self._fill(fill)]
+            written = [fill for fill in self._fills(_size(cell)) if not self.holds(fill)]
+            for fill in written:
+                self.fill(fill)
             if written:
                 seconds = time.monotonic() - started
                 objects, size = sum(fill.objects for fill in written), sum(fill.bytes for fill in written)
@@ -91,13 +93,13 @@ class ReplicaPools(ObjectPools):
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
         """Return new objects in the cell's pool, with its own number of copies."""
-        return self._write(self.replicas_of(cell.levels), size_bytes)
+        return Write(size_bytes, pool=self.pool_of(cell), copies=self.replicas_of(cell.levels), adds=True)
 
     def unfilled(self, cell: Cell) -> list[Write]:
         """Return the objects that a cell will read and that do not exist yet."""
         pool, names = self.pool_of(cell), self.run_names(cell)
         return [
-            self._write(self.replicas_of(cell.levels), fill.bytes)
+            fill.write
             for fill in self._fills(_size(cell))
             if fill.pool == pool and fill.run_name in names and not self.holds(fill)
         ]
@@ -120,6 +122,7 @@ class ReplicaPools(ObjectPools):
         return [
             Fill(
                 self.pools[replicas],
+                replicas,
                 _run_name("read", instance, instances),
                 size_bytes,
                 self.objects_each(size_bytes, replicas, instances),
@@ -127,18 +130,6 @@ class ReplicaPools(ObjectPools):
             for replicas, instances in sorted(self.readers[size_bytes])
             for instance in range(1, instances + 1)
         ]
-
-    def _fill(self, fill: Fill) -> bool:
-        """Write a fill's objects unless they exist; return whether they had to be written."""
-        if self.holds(fill):
-            return False
-        copies = next(replicas for replicas, name in self.pools.items() if name == fill.pool)
-        self.bench.budget.reserve(f"filling {fill.pool}", self._write(copies, fill.bytes))
-        self.fill(fill)
-        return True
-
-    def _write(self, copies: int, size_bytes: float) -> Write:
-        return Write(size_bytes, pool=self.pools[copies], copies=copies, adds=True)
 
 
 class Instances(RadosRounds):

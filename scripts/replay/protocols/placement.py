@@ -84,8 +84,7 @@ class PlacedPool(ObjectPools):
             )
         with self.bench.costs.measure("prepare"):
             for size in sizes:
-                fill = Fill(self.pool, FILL, size, options["fill_objects"])
-                self.bench.budget.reserve(f"filling {fill.pool}", self._write(fill.bytes))
+                fill = Fill(self.pool, options["replicas"], FILL, size, options["fill_objects"])
                 self.fill(fill)
                 self.filled = fill.objects + RECORDS_PER_RUN_NAME
 
@@ -131,9 +130,6 @@ class PlacedPool(ObjectPools):
         return waits
 
     def write_of(self, cell: Cell, size_bytes: float) -> Write:
-        return self._write(size_bytes)
-
-    def _write(self, size_bytes: float) -> Write:
         return Write(size_bytes, pool=self.pool, copies=self.protocol.option("replicas"), adds=True)
 
     def pool_of(self, cell: Cell) -> str:

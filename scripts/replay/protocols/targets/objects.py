@@ -37,6 +37,8 @@ class Fill:
     """Objects that are written for reads, under a run name."""
 
     pool: str
+    #: Of each object, in that pool.
+    copies: int
     run_name: str
     object_size_bytes: int
     objects: int
@@ -44,6 +46,10 @@ class Fill:
     @property
     def bytes(self) -> int:
         return self.objects * self.object_size_bytes
+
+    @property
+    def write(self) -> Write:
+        return Write(self.bytes, pool=self.pool, copies=self.copies, adds=True)
 
 
 class ObjectPools(Target):
@@ -92,7 +98,8 @@ class ObjectPools(Target):
         return self.fills.get((wanted.pool, wanted.run_name)) == wanted
 
     def fill(self, wanted: Fill) -> None:
-        """Write the objects of a fill. Raises ReplayError if fewer were written than wanted."""
+        """Charge and write the objects of a fill. Raises ReplayError if fewer were written than wanted."""
+        self.bench.budget.reserve(f"filling {wanted.pool}", wanted.write)
         seconds = math.ceil(
             PATIENCE_SECONDS + wanted.bytes / SLOWEST_BYTES_PER_SECOND + wanted.objects / SLOWEST_OBJECTS_PER_SECOND
         )
