@@ -21,6 +21,7 @@ from replay.cluster.site import (
     WORDS,
     Ceilings,
     ceilings_reached,
+    commit_latencies,
     fullest_osd,
     missing,
     require,
@@ -306,6 +307,13 @@ def test_the_slowest_osd_decides_how_long_tenants_wait() -> None:
     assert slowest_osd(osd_perf) == ("osd.0", 0.018)
     (stop,) = ceilings_reached(Ceilings(tenant_latency_seconds=0.01), osd_perf=osd_perf)
     assert stop.reason == "tenant_latency" and "18 ms" in stop.detail
+
+
+def test_the_commit_latency_of_each_osd_is_in_seconds() -> None:
+    infos = [{"id": number, "perf_stats": {"commit_latency_ms": 3 * number}} for number in (10, 2)]
+    answers = ({"osd_perf_infos": infos}, {"osdstats": {"osd_perf_infos": infos}})
+    assert [commit_latencies(answer) for answer in answers] == [{10: 0.03, 2: 0.006}] * 2
+    assert commit_latencies({}) == {}
 
 
 def test_media_bytes_count_copies_and_the_journal() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from replay.base.programs import HOST_PROGRAMS
-from replay.measure.daemons import commit_latencies
 from replay.protocols.drivers.fio_writer import gap_in
 from replay.protocols.drivers.tool import StepLog, longest_gap
 from replay.protocols.observers import snapshots
@@ -72,10 +71,3 @@ def test_the_distances_of_snapshots_are_those_that_happened(monkeypatch, statuse
         taking.poll(now[0])
     taking.finish()
     assert taking.facts() == {"snapshots_taken": statuses.count(0), "snapshot_interval_seconds": 1.0, **facts}
-
-
-def test_the_commit_latency_of_each_osd_is_in_seconds_and_in_order():
-    infos = [{"id": number, "perf_stats": {"commit_latency_ms": 3 * number}} for number in (10, 2)]
-    answers = ({"osd_perf_infos": infos}, {"osdstats": {"osd_perf_infos": infos}})
-    assert [list(commit_latencies(answer).items()) for answer in answers] == [[("osd.2", 0.006), ("osd.10", 0.03)]] * 2
-    assert commit_latencies({}) == {}

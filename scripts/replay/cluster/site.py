@@ -256,11 +256,15 @@ def fullest_osd(osd_df: Mapping[str, Any], more_bytes: float = 0.0) -> tuple[str
 
 def slowest_osd(osd_perf: Mapping[str, Any]) -> tuple[str, float]:
     """Return the name and commit latency (seconds) of the slowest OSD: what the cluster's tenants wait for."""
+    latencies = commit_latencies(osd_perf)
+    worst = max(latencies, key=latencies.__getitem__, default=None)
+    return ("no OSD", 0.0) if worst is None else (f"osd.{worst}", latencies[worst])
+
+
+def commit_latencies(osd_perf: Mapping[str, Any]) -> dict[int, float]:
+    """Return each OSD's commit latency in the last seconds, in seconds, by number, from the answer to `osd perf`."""
     infos = osd_perf.get("osdstats", osd_perf).get("osd_perf_infos", ())
-    worst = max(infos, key=lambda info: info["perf_stats"]["commit_latency_ms"], default=None)
-    if worst is None:
-        return "no OSD", 0.0
-    return f"osd.{worst['id']}", worst["perf_stats"]["commit_latency_ms"] / 1e3
+    return {info["id"]: info["perf_stats"]["commit_latency_ms"] / 1e3 for info in infos}
 
 
 @dataclass(frozen=True)

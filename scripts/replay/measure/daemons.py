@@ -178,13 +178,6 @@ class DaemonSampler:
         return joined
 
 
-def commit_latencies(osd_perf: Mapping[str, Any]) -> dict[str, float]:
-    """Return each OSD's commit latency in the last seconds, in seconds, from the parsed answer to `osd perf`."""
-    infos = osd_perf.get("osdstats", osd_perf).get("osd_perf_infos", ())
-    latencies = {f"osd.{info['id']}": info["perf_stats"]["commit_latency_ms"] / 1e3 for info in infos}
-    return {name: latencies[name] for name in _in_order(latencies)}
-
-
 def counters_in(perf_dump: Any) -> dict[str, dict[str, float]]:
     """Return an OSD's counters from its `perf dump`, by stage, without those that are not numbers."""
     stages: dict[str, dict[str, float]] = {}

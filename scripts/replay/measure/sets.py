@@ -12,6 +12,7 @@ from replay.base.errors import ReplayError, during, name_work
 from replay.base.progress import Progress
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import versions
+from replay.cluster.site import commit_latencies
 from replay.design.configuration import claims_to_register
 from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.evidence.attempts import Attempt, BlockWriter
@@ -26,7 +27,6 @@ from replay.evidence.record import (
     measuring_code,
 )
 from replay.measure.bench import Bench, Caches, LineBetweenSites
-from replay.measure.daemons import commit_latencies
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
 from replay.measure.protocol import Observer, Protocol
@@ -66,7 +66,8 @@ class CommitLatencies(Observer):
     def ended(self, cell: Cell, measured: Measured) -> None:
         with contextlib.suppress(CephCommandError):
             if latencies := commit_latencies(self.bench.session.command({"prefix": "osd perf"})):
-                measured.samples["osd_commit_latency_seconds"] = latencies
+                by_name = {f"osd.{number}": seconds for number, seconds in sorted(latencies.items())}
+                measured.samples["osd_commit_latency_seconds"] = by_name
 
 
 class SetRunner:

@@ -13,7 +13,7 @@ from rich.text import Text
 from replay.base.disk import size_text
 from replay.base.terminal import console_of, print_columns
 from replay.cluster import health
-from replay.cluster.site import fullest_osd
+from replay.cluster.site import commit_latencies, fullest_osd
 from replay.evidence.record import short_version
 from replay.ownership.daemon_settings import mirror_daemons
 from replay.ownership.pools import room_in
@@ -175,8 +175,8 @@ def commit_seconds(perf: Sequence[Mapping[str, Any]]) -> dict[int, float]:
     """Return each OSD's commit latency: the median over readings of `osd perf`."""
     readings = defaultdict(list)
     for reading in perf:
-        for info in reading.get("osdstats", reading).get("osd_perf_infos", ()):
-            readings[info["id"]].append(info["perf_stats"]["commit_latency_ms"] / 1e3)
+        for osd, seconds in commit_latencies(reading).items():
+            readings[osd].append(seconds)
     return {osd: median(seconds) for osd, seconds in readings.items()}
 
 
