@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
@@ -15,19 +14,12 @@ from replay.ownership.images import BlockImage
 from replay.protocols.observers import copies, daemons
 from replay.protocols.observers.daemons import writes_in
 from replay.protocols.single_tool import Amplification
-from support.bench import bench_of, cells
+from support.bench import bench_of, cells, site_of
 from support.smoke import measure_as_shipped
 
 
-def bench():
-    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
-    site = SimpleNamespace(name="elsewhere", pools=pools, second_site=None, sandbox=None, allows=set())
-    session = SimpleNamespace(cluster=Cluster("c"))
-    return bench_of(site, session)
-
-
 def protocol():
-    return Amplification(bench(), expand(load_experiment("amplification"), "talk"))
+    return Amplification(bench_of(site_of()), expand(load_experiment("amplification"), "talk"))
 
 
 def reading(writes, clock=0.0):
@@ -40,7 +32,7 @@ class Daemons:
 
     def __init__(self, *writes):
         self.writes = list(writes)
-        self.between = daemons.DaemonSampler(bench(), processes={}).between
+        self.between = daemons.DaemonSampler(bench_of(site_of()), processes={}).between
 
     def read(self):
         return reading(self.writes.pop(0) if len(self.writes) > 1 else self.writes[0])

@@ -13,8 +13,6 @@ import pytest
 
 from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.cluster import Cluster
-from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -22,7 +20,7 @@ from replay.ownership.daemon_settings import Osd
 from replay.protocols import device_class as device_classes
 from replay.protocols.device_class import CappedDisks, CappedReading, DeviceClass, DeviceClasses
 from replay.sandbox.interventions import find_hierarchy
-from support.bench import bench_of, waiting
+from support.bench import bench_of, site_of, waiting
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
@@ -191,8 +189,7 @@ def test_a_machine_without_the_throttle_says_so(monkeypatch, tmp_path):
 
 
 def protocol(**changes):
-    site = SimpleNamespace(name="own", ceilings=Ceilings(), second_site=None)
-    bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")), data_set="t", say=print, daemons_are_here=True)
+    bench = bench_of(site_of(), data_set="t", say=print, daemons_are_here=True)
     return DeviceClass(bench, expand({**load_experiment("device-class"), **changes}, "quick"))
 
 

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.cluster import Cluster
 from replay.cluster.fio_clients import FioServers
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
@@ -22,21 +21,12 @@ from replay.protocols.drivers import fio
 from replay.protocols.multi_client import OfferedRate, peak_key
 from replay.protocols.observers.daemons import SteadyDaemons, moments
 from replay.protocols.targets.images import Images
-from support.bench import bench_of, cells
+from support.bench import bench_of, cells, site_of
 from support.evidence import evidence_of
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
 RAMP_SECONDS = 1.0
-
-
-def bench(tmp_path):
-    conf = tmp_path / "ceph.conf"
-    conf.write_text("[global]\n")
-    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
-    site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(), sandbox=None)
-    session = SimpleNamespace(cluster=Cluster(conf))
-    return bench_of(site, session)
 
 
 def design(name, scale="quick", **changes):
@@ -142,7 +132,7 @@ def test_a_valid_cell_without_a_sample_is_said_to_have_none():
 @pytest.fixture
 def offered(tmp_path, monkeypatch):
     """The protocol with an image, its tool replaced by one that does 5000 operations a second."""
-    made = OfferedRate(bench(tmp_path), design("fio-offered-rate"))
+    made = OfferedRate(bench_of(site_of()), design("fio-offered-rate"))
     made.jobs, made.components = [], []
 
     @contextlib.contextmanager
@@ -213,10 +203,10 @@ def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
 
 
 @pytest.mark.parametrize("shares", [[0], [-0.5], ["half"]])
-def test_a_number_that_is_not_a_share_is_refused(tmp_path, shares):
+def test_a_number_that_is_not_a_share_is_refused(shares):
     factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
     with pytest.raises(ConfigurationError, match="offered_share: expected a number above 0, found"):
-        OfferedRate(bench(tmp_path), design("fio-offered-rate", factors=factors))
+        OfferedRate(bench_of(site_of()), design("fio-offered-rate", factors=factors))
 
 
 # On a sandbox -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
+from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.ownership.images import BlockImage
@@ -18,20 +19,16 @@ from replay.ownership.pools import PoolSpec
 from replay.protocols import multi_client as journal_clients
 from replay.protocols.multi_client import JournalClients
 from replay.protocols.targets import images
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 from support.smoke import measure_as_shipped
 
 POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
 
 
-def bench(tmp_path, *, journal=None, allows=("client_hosts", "pool_create", "pool_delete")):
-    (tmp_path / "ceph.conf").write_text("[global]\n")
-    pools = SimpleNamespace(
-        data=SimpleNamespace(name="replay", namespace=""), journal=journal and SimpleNamespace(name=journal)
-    )
-    site = SimpleNamespace(name="elsewhere", pools=pools, client_hosts=("localhost",), allows=set(allows), fsid=None)
-    session = SimpleNamespace(cluster=Cluster(tmp_path / "ceph.conf"), command=lambda command: POOLS_THERE)
-    return bench_of(site, session)
+def bench(*, journal=None, allows=("client_hosts", "pool_create", "pool_delete")):
+    pools = Pools(Pool("replay"), journal=journal and Pool(journal))
+    session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: POOLS_THERE)
+    return bench_of(site_of(pools=pools, allows=set(allows)), session)
 
 
 def design(scale="quick", **changes):
@@ -39,11 +36,11 @@ def design(scale="quick", **changes):
 
 
 @pytest.fixture
-def protocol(tmp_path, monkeypatch):
+def protocol(monkeypatch):
     """Make the protocol; `done` records its requests to the cluster, in order."""
 
     def of(design_=None, **of_bench):
-        made = JournalClients(bench(tmp_path, **of_bench), design_ or design())
+        made = JournalClients(bench(**of_bench), design_ or design())
         made.done = []
 
         def image(bench, suffix, image, *, journal_pool):
@@ -141,7 +138,7 @@ def test_payload_variants_differ_only_in_the_option_and_share_their_images():
         ({"image_of": "with-journal", "levels": {"journal_pool": "own"}}, "shares an image"),
     ],
 )
-def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(tmp_path, variant, said):
+def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(variant, said):
     raw = load_experiment("journal-clients")
     plain = [one for one in raw["variants"] if one["name"] in ("without-journal", "with-journal")]
     changed = design(
@@ -150,7 +147,7 @@ def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(tmp
         scales={"talk": {key: value for key, value in raw["scales"]["talk"].items() if key != "only"}},
     )
     with pytest.raises(ConfigurationError, match=said):
-        JournalClients(bench(tmp_path), changed)
+        JournalClients(bench(), changed)
 
 
 # On a sandbox -------------------------------------------------------------------------------------------------------

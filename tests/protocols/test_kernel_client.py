@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -17,7 +16,7 @@ from replay.protocols import kernel_client as mounts
 from replay.protocols.drivers import fio
 from replay.protocols.kernel_client import KernelClient, write_file
 from replay.protocols.targets import images
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 
 
 @pytest.fixture
@@ -25,11 +24,6 @@ def make(monkeypatch, tmp_path):
     """Make a protocol whose images, mappings, mounts and runs are recorded in `did`."""
 
     def of(scale="quick", **changes):
-        site = SimpleNamespace(
-            name="own",
-            ceilings=Ceilings(),
-            pools=SimpleNamespace(data=SimpleNamespace(name="replay", namespace=None)),
-        )
         (tmp_path / "ceph.conf").write_text("[global]\n")
         cluster = SimpleNamespace(
             conf=tmp_path / "ceph.conf",
@@ -38,7 +32,7 @@ def make(monkeypatch, tmp_path):
             run=lambda *argv: did.append(" ".join(argv[:3])),
         )
         session = SimpleNamespace(cluster=cluster)
-        bench = bench_of(site, session, data_set="t", daemons_are_here=True)
+        bench = bench_of(site_of(), session, data_set="t", daemons_are_here=True)
         did: list[str] = []
         made = KernelClient(bench, expand({**load_experiment("kernel-client"), **changes}, scale))
         made.did, made.argvs = did, []

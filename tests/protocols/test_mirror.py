@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ReplayError
-from replay.cluster.cluster import CephCommandError, Cluster
+from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import POLL_AGE, ReplayCounters
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
@@ -20,7 +20,7 @@ from replay.protocols.observers import copies, mirror
 from replay.protocols.observers.mirror import MirrorPosition
 from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
-from support.bench import bench_of, cells
+from support.bench import bench_of, cells, site_of
 from support.patience import patient
 
 
@@ -43,10 +43,8 @@ def started():
     """Return a function that starts the observer of a cell of a variant."""
 
     def of(variant):
-        pools = SimpleNamespace(data=SimpleNamespace(name="pool", namespace=""))
-        site = SimpleNamespace(name="s", pools=pools, second_site=None)
         design = expand(load_experiment("rbd-journaling"), "talk")
-        made = SingleTool(bench_of(site, SimpleNamespace(cluster=Cluster("c"))), design)
+        made = SingleTool(bench_of(site_of()), design)
         cell = cells(made, variant, io_type="write")[0]
         made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
         [observer] = [one for one in made.observers if isinstance(one, mirror.Mirror)]

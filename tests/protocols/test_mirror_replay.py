@@ -15,7 +15,6 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import ReplayCounters
 from replay.cluster.running import ToolRun
-from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -26,21 +25,16 @@ from replay.protocols.mirror_lag import MirrorLagProtocol
 from replay.protocols.mirror_replay import MirrorReplayProtocol
 from replay.protocols.observers import copies
 from replay.protocols.targets import images
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 from support.made_up_output import report
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
 
 def bench():
-    site = SimpleNamespace(
-        name="s",
-        secondary=Cluster("c"),
-        second_site=SimpleNamespace(cluster=Cluster("c"), mirror_daemon_admin_socket="/nowhere.asok"),
-        pools=Pools(Pool("replay")),
-    )
+    second = SimpleNamespace(cluster=Cluster("c"), mirror_daemon_admin_socket="/nowhere.asok")
     sampler = SimpleNamespace(read=dict, load=lambda *_: {})
-    return bench_of(site, SimpleNamespace(cluster=Cluster("c")), sampler=sampler)
+    return bench_of(site_of(secondary=Cluster("c"), second_site=second), sampler=sampler)
 
 
 def protocol_of(**changes):

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
 from replay.cluster.fio_clients import FioServers, is_listening, spread
+from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
@@ -27,7 +28,7 @@ from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio
 from replay.protocols.drivers.fio import clients_in, hosts_of, who_was_lost
 from replay.protocols.multi_client import MultiClient
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 from support.patience import patient, wait_until
 from support.programs import needs, processes
 from support.samples import sample
@@ -49,10 +50,7 @@ TWO_CLIENTS = report("fio-client-server-2-jsonplus.json")
 
 
 def site(namespace="", hosts=("localhost",), allows=frozenset({"client_hosts"})):
-    data = SimpleNamespace(name="replay", namespace=namespace)
-    return SimpleNamespace(
-        name="elsewhere", pools=SimpleNamespace(data=data), client_hosts=hosts, allows=allows, fsid=None
-    )
+    return site_of(pools=Pools(Pool("replay", namespace)), client_hosts=hosts, allows=allows)
 
 
 def bench(tmp_path, say=lambda line: None, **of_site):

@@ -13,7 +13,7 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun
-from replay.cluster.site import Ceilings
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.attempts import History
@@ -24,7 +24,7 @@ from replay.protocols import object_bench
 from replay.protocols.drivers import rados_bench as rados_driver
 from replay.protocols.object_bench import ObjectBench
 from replay.protocols.targets import objects
-from support.bench import bench_of, cell
+from support.bench import bench_of, cell, site_of
 from support.made_up_output import rados_json
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -124,12 +124,7 @@ def make(rados, monkeypatch):
 
     def of(*, refused=(), ceilings=None, **changes):
         configuration = {**load_experiment("rados-bench"), **changes}
-        site = SimpleNamespace(
-            name="elsewhere",
-            pools=SimpleNamespace(data=SimpleNamespace(name="data", namespace="of-the-site")),
-            ceilings=ceilings or Ceilings(),
-            sandbox=None,
-        )
+        site = site_of(pools=Pools(Pool("data", "of-the-site")), ceilings=ceilings or Ceilings())
         session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {"size": 3})
         said = []
         bench = bench_of(site, session, sampler=Sampler(), say=said.append)

@@ -10,9 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun
-from replay.cluster.site import Ceilings
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Wait
@@ -23,7 +21,7 @@ from replay.protocols.drivers.rados_bench import Rounds
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacedRounds, PlacementProtocol
 from replay.protocols.targets.objects import POOL_EMPTIED
 from replay.tools.placement import ROLES
-from support.bench import bench_of, cell
+from support.bench import bench_of, cell, site_of
 from support.made_up_output import placement_files, rados_json
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -81,10 +79,8 @@ def make(monkeypatch):
     """Make a protocol whose cluster is `protocol.settings`, whose tool ends at once, and whose data are in GROUPS."""
 
     def of(experiment="placement", *, balancer=True, **changes):
-        site = SimpleNamespace(name="own", pools=None, ceilings=Ceilings())
-        session = SimpleNamespace(cluster=Cluster("c"))
         sampler = SimpleNamespace(read=lambda: None)
-        bench = bench_of(site, session, sampler=sampler, daemons_are_here=True)
+        bench = bench_of(site_of(), sampler=sampler, daemons_are_here=True)
         made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, "quick"))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []

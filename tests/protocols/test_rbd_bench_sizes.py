@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.base.errors import ReplayError
-from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.design import Sizing
 from replay.design.expansion import expand
@@ -19,7 +18,7 @@ from replay.evidence.record import Measured, host
 from replay.protocols.drivers import sized_tool
 from replay.protocols.drivers.sized_tool import Pilots
 from replay.protocols.single_tool import SingleTool
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 
 MIB = 1 << 20
 
@@ -54,10 +53,8 @@ def sized(tmp_path, monkeypatch):
             and (cell.levels["io_pattern"], cell.levels["io_size_bytes"], cell.levels["io_type"], cell.variant.name)
             == (pattern, 4096, "write", "without-journal")
         )
-        pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
-        session = SimpleNamespace(cluster=Cluster("c"))
         charged = []
-        bench = bench_of(SimpleNamespace(second_site=None, pools=pools), session)
+        bench = bench_of(site_of())
         monkeypatch.setattr(bench.budget, "reserve", lambda what, write: charged.append(write.bytes))
         made = SingleTool(bench, design)
         image = SimpleNamespace(pool="replay", namespace="", name="image", image=cell.variant.image)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
 
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.cluster.cluster import Cluster
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.record import Measured, SampleTable
 from replay.protocols.write_latency import SnapshotIntervalProtocol
-from support.bench import bench_of
+from support.bench import bench_of, site_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import described, measure_as_shipped
 
 
 def protocol_of(scale="talk", **changes):
-    site = SimpleNamespace(name="s", second_site=None, pools=SimpleNamespace(data=SimpleNamespace(namespace="")))
-    session = SimpleNamespace(cluster=Cluster("c"))
     design = expand({**load_experiment("snapshot-interval"), **changes}, scale)
-    return SnapshotIntervalProtocol(bench_of(site, session), design)
+    return SnapshotIntervalProtocol(bench_of(site_of()), design)
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "talk"])

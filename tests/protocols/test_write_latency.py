@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.cluster.cluster import Cluster
 from replay.cluster.mirroring import NOT_BEGUN
+from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from replay.evidence.attempts import BlockWriter
@@ -23,7 +23,7 @@ from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
 from replay.protocols.targets.images import Images
 from replay.protocols.write_latency import WriteLatencyProtocol
-from support.bench import bench_of, cell
+from support.bench import bench_of, cell, site_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
 
@@ -31,18 +31,7 @@ SECONDS_OF_RUN = 10.0
 
 
 def protocol(scale="talk", namespace="", **changes):
-    pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=namespace))
-    limits = SimpleNamespace(rate_bytes_per_second=None)
-    site = SimpleNamespace(
-        name="s",
-        second_site=None,
-        sandbox=None,
-        pools=pools,
-        ceilings=limits,
-        allows=set(),
-        client_hosts=(),
-    )
-    bench = bench_of(site, SimpleNamespace(cluster=Cluster("c")))
+    bench = bench_of(site_of(pools=Pools(Pool("replay", namespace))))
     return WriteLatencyProtocol(bench, expand({**load_experiment("write-latency"), **changes}, scale))
 
 

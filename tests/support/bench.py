@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from replay.base.clock import Costs, Waiting
+from replay.cluster.cluster import Cluster
+from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.design import Cell
 from replay.design.sizing import Write
 from replay.measure.bench import Bench
@@ -33,9 +35,24 @@ class Clock:
         self.now += seconds
 
 
+def site_of(**changes: Any) -> SimpleNamespace:
+    """Return a site with a pool `replay` that allows nothing and has no second cluster, or with these changes."""
+    known = {
+        "name": "elsewhere",
+        "pools": Pools(Pool("replay")),
+        "ceilings": Ceilings(),
+        "allows": set(),
+        "client_hosts": ("localhost",),
+        "second_site": None,
+        "sandbox": None,
+        "fsid": None,
+    }
+    return SimpleNamespace(**known | changes)
+
+
 def bench_of(
     site: Any,
-    session: Any,
+    session: Any = None,
     *,
     data_set: str = "trial",
     ledger: Any = None,
@@ -44,11 +61,11 @@ def bench_of(
     say: Callable[[str], None] = lambda line: None,
     daemons_are_here: bool = False,
 ) -> Bench:
-    """Return a bench on a site, with a session that answers as the test says."""
+    """Return a bench on a site, with a session that answers as the test says, or else has nothing but a cluster."""
     return Bench(
         site=site,
         data_set=data_set,
-        session=session,
+        session=session or SimpleNamespace(cluster=Cluster(Path("c"))),
         ledger=ledger,
         slot=None,
         budget=in_memory(),
