@@ -30,6 +30,7 @@ from replay.cluster.site import (
 from replay.cluster.site_file import load_site
 from replay.design.sizing import PoolCopies
 from replay.preflight.plan import design_for
+from support.hostile import ClosedPath
 from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]
@@ -130,11 +131,7 @@ def test_files_that_do_not_exist_are_named_with_line_and_key(write_site: WriteSi
 
 
 def test_a_file_in_a_folder_that_may_not_be_entered_is_said_to_be_unreadable(tmp_path: Path) -> None:
-    class Closed(type(tmp_path)):  # type: ignore[misc]
-        def stat(self, **_: Any) -> Any:
-            raise PermissionError(13, "Permission denied", str(self))
-
-    assert why_unreadable(Closed(tmp_path / "ceph.conf")) == "cannot be read by this user"
+    assert why_unreadable(ClosedPath(tmp_path / "ceph.conf")) == "cannot be read by this user"
     assert why_unreadable(tmp_path / "ceph.conf") == "there is no such file"
     (tmp_path / "ceph.conf").touch()
     assert why_unreadable(tmp_path / "ceph.conf" / "keyring") == "there is no such file"

@@ -23,6 +23,7 @@ from replay.ownership.daemon_settings import mirror_daemons
 from replay.preflight.look import asking, command
 from replay.preflight.look.asking import SYNCS, ImageCopy, copies_of
 from replay.preflight.look.page import clock_text, interval_seconds, schedule_of
+from support.hostile import ClosedPath
 from support.large_cluster import FSID, answers
 from support.samples import fixture_json
 
@@ -292,11 +293,7 @@ def test_a_file_that_cannot_be_read_ends_it_before_anything_is_asked(
 
 
 def test_a_keyring_in_a_folder_that_may_not_be_entered_is_left_to_ceph(tmp_path: Path) -> None:
-    class Closed(type(tmp_path)):  # type: ignore[misc]
-        def stat(self, **_: Any) -> Any:
-            raise PermissionError(13, "Permission denied", str(self))
-
-    conf = Closed(tmp_path / "ceph.conf")
+    conf = ClosedPath(tmp_path / "ceph.conf")
     options = argparse.Namespace(conf=conf, client="client.admin", keyring=None, second=None, client_release=None)
     assert command.site_of(options).primary.keyring is None
 

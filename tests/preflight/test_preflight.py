@@ -30,6 +30,7 @@ from replay.preflight import checks as preflight_checks
 from replay.preflight import command as preflight
 from replay.preflight import mirroring, pool_checks, write_probe
 from replay.preflight.checks import Findings
+from support.hostile import ClosedPath
 from support.samples import fixture_json
 
 WriteSite = Callable[[str, str], Path]
@@ -434,13 +435,9 @@ def test_a_second_cluster_that_keeps_a_run_from_starting_is_refused_with_what_to
 
 
 def test_a_keyring_in_a_folder_that_may_not_be_entered_is_a_finding(write_site: WriteSite, tmp_path: Path) -> None:
-    class Closed(type(tmp_path)):  # type: ignore[misc]
-        def stat(self, **_: Any) -> Any:
-            raise PermissionError(13, "Permission denied", str(self))
-
     site, findings = _load(write_site, tmp_path, allows="[]"), Findings()
     (tmp_path / "ceph.conf").touch()
-    site = replace(site, primary=replace(site.primary, keyring=Closed(tmp_path / "keyring")))
+    site = replace(site, primary=replace(site.primary, keyring=ClosedPath(tmp_path / "keyring")))
     assert not preflight_checks.check_files(site, findings)
     (item,) = findings.items
     assert item.text == f"keyring of the primary cluster: {tmp_path}/keyring: cannot be read by this user"
@@ -587,11 +584,10 @@ def test_an_empty_data_pool_without_an_application_is_named_as_that(tmp_path: Pa
 def test_each_experiment_says_what_it_can_do_and_why_not(
     write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = TEXT.replace("CONF", f"{tmp_path}/c").replace("KEYRING", f"{tmp_path}/k").replace("SECOND", f"{tmp_path}/s")
-    write_site("mine", text.replace("allows: [second_site]", "allows: []"))
     estimates = {"rbd-journaling": {"cells": 100, "hours": 2.5, "bytes_to_client": 2**31, "bytes_to_media": 2**33}}
     monkeypatch.setattr(preflight, "_figures", lambda *_: estimates)
-    report = preflight.preflight(load_site("mine", check_files=False), preflight.load_experiments(), scale="talk")
+    site = _load(write_site, tmp_path, allows="[]")
+    report = preflight.preflight(site, preflight.load_experiments(), scale="talk")
     rows = {row["name"]: row for row in report.experiments}
     assert rows["failover"]["missing"] == {"second_site": "the site's file does not allow it"}
     skipped = {v["name"] for v in rows["rbd-journaling"]["variants"] if v["missing"]}
@@ -602,9 +598,7 @@ def test_each_experiment_says_what_it_can_do_and_why_not(
 
 def _on_a_bare_site(write_site: WriteSite, tmp_path: Path, experiments: list[dict[str, Any]], lacking: dict[str, str]):
     """The rows of experiments on a site that allows nothing, and the report; each would take an hour."""
-    text = TEXT.replace("CONF", f"{tmp_path}/c").replace("KEYRING", f"{tmp_path}/k").replace("SECOND", f"{tmp_path}/s")
-    write_site("mine", text.replace("allows: [second_site]", "allows: []"))
-    site, findings = load_site("mine", check_files=False), Findings()
+    site, findings = _load(write_site, tmp_path, allows="[]"), Findings()
     figures = {"cells": 24, "hours": 1.0, "bytes_to_client": 2**31, "bytes_to_media": 2**33}
     rows = [preflight._experiment(site, one, lacking, figures) for one in experiments]
     return rows, text_of(preflight.Report(site, findings, rows))

@@ -1,15 +1,23 @@
-"""Ways in which a stored file can be damaged, for property tests."""
+"""Ways in which a stored file can be damaged, for property tests; and a path that cannot be looked at."""
 
 from __future__ import annotations
 
 import os
 import random
 import re
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from support.programs import WHOLE
+
+
+class ClosedPath(type(Path())):  # type: ignore[misc]
+    """A path in a folder that this user may not enter."""
+
+    def stat(self, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
 
 
 def tried(examples: int) -> int:
