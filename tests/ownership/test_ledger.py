@@ -93,13 +93,3 @@ def test_names_cannot_be_guessed_and_kinds_cannot_be_invented(tmp_path: Path) ->
         Ledger(FSID, directory=tmp_path).intend("user", "", "", "client.x", site="s")
     with pytest.raises(ReplayError, match="not a cluster's fsid"):
         Ledger("../../etc/passwd", directory=tmp_path)
-
-
-def test_the_ledger_tells_its_own_image_from_a_neighbours(tmp_path: Path) -> None:
-    ledger = Ledger(FSID, directory=tmp_path)
-    entry_id = _intend(ledger, "replay-00000001-a")
-    found = ledger.find("image", "replay", "", "replay-00000001-a")
-    assert found is not None and found.id == entry_id
-    assert ledger.find("image", "replay2", "", "replay-00000001-a") is None
-    assert ledger.find("image", "replay", "ns", "replay-00000001-a") is None
-    assert ledger.find("pool", "replay", "", "replay-00000001-a") is None

@@ -139,16 +139,16 @@ class ImageRemover:
     session: MonitorSession
     ledger: Ledger
     mirror: Cluster | None = None
-
-    @property
-    def cluster(self) -> Cluster:
-        return self.session.cluster
     say: Callable[[str], None] = print
     patience_seconds: float = PATIENCE_SECONDS
     forget_after_seconds: float = FORGET_AFTER_SECONDS
     poll_seconds: float = 1.0
     #: `OpenSite.waiting` makes waits that end with their cause if they become hopeless. Without it, they only tell.
     waiting: Callable[..., Waiting] | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.session.cluster
 
     def _image(self, entry: Entry) -> RemovalOutcome:
         info = self._info(entry)

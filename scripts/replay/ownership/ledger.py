@@ -143,11 +143,6 @@ class Ledger:
             self._apply(entries, line, number)
         return list(entries.values())
 
-    def find(self, kind: str, pool: str, namespace: str, name: str) -> Entry | None:
-        """Return the entry for `pool/namespace/name`, None if Replay does not own it."""
-        wanted = (kind, pool, namespace or "", name)
-        return next((e for e in self.owned() if (e.kind, e.pool, e.namespace, e.name) == wanted), None)
-
     def _apply(self, entries: dict[str, Entry], line: bytes, number: int) -> None:
         try:
             record = json.loads(line)

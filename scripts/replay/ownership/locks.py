@@ -313,8 +313,11 @@ class ClusterLock:
 
     def _entry(self) -> str | None:
         pool = self.site.pools.data
-        entry = self.ledger.find(KIND, pool.name, pool.namespace, LOCK_OBJECT)
-        return entry.id if entry else None
+        wanted = (KIND, pool.name, pool.namespace, LOCK_OBJECT)
+        for entry in self.ledger.owned():
+            if (entry.kind, entry.pool, entry.namespace, entry.name) == wanted:
+                return entry.id
+        return None
 
     def _enter(self) -> None:
         if self._entry() is None:
