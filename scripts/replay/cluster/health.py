@@ -125,11 +125,13 @@ def classify(status: Mapping[str, Any], detail: Mapping[str, Any] | None = None)
             harmless.append(item)
         else:
             unknown.append(item)
-    bad_groups = _bad_groups(status)
-    refuse += _placement_groups(bad_groups)
+    # Ceph reports a stuck group only after a minute.
+    if bad_groups := _bad_groups(status):
+        named = ", ".join(f"{count} {state}" for state, count in bad_groups.items())
+        refuse.append(("PG_STATE", f"placement groups that are not active and clean: {named}"))
     refuse += _recovery(status)
     new_groups = {code for code, _ in refuse} == {"PG_STATE"} and all(
-        _NEW_PG_WORDS & set(state.split("+")) for state in bad_groups
+        _NEW_PG_WORDS & words(state) for state in bad_groups
     )
     muted = {code for code, check in checks.items() if check.get("muted")}
     muted |= {mute["code"] for mute in health.get("mutes", ())}
@@ -194,16 +196,15 @@ def _bad_groups(status: Mapping[str, Any]) -> dict[str, int]:
     """Return how many placement groups are in each state that is not active and clean."""
     bad = {}
     for state in status.get("pgmap", {}).get("pgs_by_state", ()):
-        words = set(state["state_name"].split("+"))
-        if not {"active", "clean"} <= words or not words <= _HARMLESS_PG_WORDS:
+        is_doing = words(state["state_name"])
+        if not {"active", "clean"} <= is_doing <= _HARMLESS_PG_WORDS:
             bad[state["state_name"]] = state["count"]
     return bad
 
 
-def _placement_groups(bad: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Name every state of `bad`; Ceph reports a stuck group only after a minute."""
-    named = ", ".join(f"{count} {state}" for state, count in bad.items())
-    return [("PG_STATE", f"placement groups that are not active and clean: {named}")] if bad else []
+def words(state: str) -> set[str]:
+    """Return the words of a placement group's state: `active+clean+snaptrim` has three."""
+    return set(state.split("+"))
 
 
 def _recovery(status: Mapping[str, Any]) -> list[tuple[str, str]]:

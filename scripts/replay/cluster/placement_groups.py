@@ -46,7 +46,7 @@ class Places:
         reasons = []
         for group in answer["pg_stats"]:
             name, state = group["pgid"], group["state"]
-            if not set(state.split("+")) >= {"active", "clean"} or "remapped" in state:
+            if not health.words(state) >= {"active", "clean"} or "remapped" in state:
                 reasons.append(f"{name} is {state}")
                 continue
             wanted = self._place_of(name)
@@ -203,19 +203,15 @@ def groups_at(
     wanted = tuple(states)
     counts: Counter[str] = Counter()
     status = session.status() if status is None else status
-    if not any(set(wanted) & words(state["state_name"]) for state in states_in(status)):
+    if not any(set(wanted) & health.words(state["state_name"]) for state in states_in(status)):
         return counts
     for pool in pools:
         answer = session.command({"prefix": "pg ls-by-pool", "poolstr": pool, "states": list(wanted)})
         # Where no group is in one of the states, the list itself is missing.
-        counts.update(group["state"] for group in answer.get("pg_stats", ()) if set(wanted) & words(group["state"]))
+        found = (group["state"] for group in answer.get("pg_stats", ()))
+        counts.update(state for state in found if set(wanted) & health.words(state))
     return counts
 
 
 def states_in(status: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     return status.get("pgmap", {}).get("pgs_by_state", ())
-
-
-def words(state: str) -> set[str]:
-    """Return the words of a state: `active+clean+snaptrim` has three."""
-    return set(state.split("+"))

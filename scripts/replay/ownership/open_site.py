@@ -326,23 +326,13 @@ def _full(site: Site, name: str, session: MonitorSession, codes: Mapping[str, st
         return f"{name}: OSD_FULL: {codes['OSD_FULL']}", "free space, then run this again"
     if "POOL_FULL" not in codes:
         return None
-    pools = session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=ANSWER_WITHIN_SECONDS)
-    if full := [_full_sentence(pool) for pool in pools if _is_full(pool) and _is_used(site, pool["pool_name"])]:
-        return f"{name}: {', '.join(full)}", "raise the quota or free space, then run this again"
-    return None
-
-
-def _is_full(pool: Mapping[str, Any]) -> bool:
-    return "full" in str(pool.get("flags_names", "")).split(",")
-
-
-def _is_used(site: Site, name: str) -> bool:
-    return name in {pool.name for pool in site.pools.all()} or name.startswith(NAME_PREFIX)
-
-
-def _full_sentence(pool: Mapping[str, Any]) -> str:
-    quota = [f"{pool[key]} {unit}" for key, unit in _QUOTAS if pool.get(key)]
-    return f"pool {pool['pool_name']} is full" + (f": its quota is {' and '.join(quota)}" if quota else "")
+    ours, full = {pool.name for pool in site.pools.all()}, []
+    for pool in session.command({"prefix": "osd pool ls", "detail": "detail"}, timeout_seconds=ANSWER_WITHIN_SECONDS):
+        is_used = pool["pool_name"] in ours or pool["pool_name"].startswith(NAME_PREFIX)
+        if is_used and "full" in str(pool.get("flags_names", "")).split(","):
+            quota = " and ".join(f"{pool[key]} {unit}" for key, unit in _QUOTAS if pool.get(key))
+            full.append(f"pool {pool['pool_name']} is full" + (f": its quota is {quota}" if quota else ""))
+    return (f"{name}: {', '.join(full)}", "raise the quota or free space, then run this again") if full else None
 
 
 def _hopeless(site: Site, what: str, next_step: str) -> ReplayError:
