@@ -14,7 +14,6 @@ import pytest
 from replay.base.errors import RefusedError
 from replay.cluster import admin_commands
 from replay.cluster.cluster import CephCommandError, Cluster
-from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import Ceilings, Site
 from replay.cluster.site_file import load_site
@@ -26,7 +25,6 @@ from replay.ownership.ledger import Ledger, unique_name
 from replay.ownership.locks import SlotLock
 from replay.ownership.pools import (
     PoolSpec,
-    await_clean,
     await_pools,
     create_pool,
     ensure_pools,
@@ -39,13 +37,12 @@ from replay.sandbox import Sandbox
 from support.administrator import make_user, paste, site_text, tell
 from support.cluster_snapshot import difference, snapshot
 from support.commands import run_clean
+from support.foreign import NEIGHBOURS, USER, neighbours
 from support.patience import wait_until
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("neighbours of one's own cluster")]
 WriteSite = Callable[[str, str], Path]
 Snapshot = dict[str, Any]
-USER = "client.replay"
-NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-neighbour", "replay/replay-1")
 
 
 @pytest.fixture(scope="module")
@@ -54,25 +51,8 @@ def keyrings(
 ) -> Iterator[Path]:
     """The user that `preflight` asks an administrator to make, on both clusters, and neighbours of similar names."""
     folder = tmp_path_factory.mktemp("keyrings")
-    for name, cluster in (("left", administrator), ("right", second_administrator)):
-        mon = "profile rbd" if name == "left" else f'profile rbd, allow command "config get" with key={POLL_AGE}'
-        capabilities = ("mon", mon, "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
-        text = make_user(cluster, USER, *capabilities)
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o600)
-    make_user(administrator, "client.replay2", "mon", "profile rbd")
-    tell(administrator, "osd pool create", pool="replay2", pg_num=8)
-    administrator.run("rbd", "pool", "init", "replay2")
-    tell(administrator, "config set", who="client.replay2", name="rbd_cache", value="false")
-    tell(administrator, "config-key set", key="replay/neighbour", val="here")
-    for spec in NEIGHBOURS:
-        administrator.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
-    with MonitorSession(administrator) as session:
-        await_clean(session, ["replay2"])
-    yield folder
-    # The sandbox is shared: other tests count its images.
-    for spec in NEIGHBOURS:
-        administrator.run("rbd", "rm", "--no-progress", spec)
+    with neighbours(administrator, second_administrator, folder):
+        yield folder
 
 
 @pytest.fixture

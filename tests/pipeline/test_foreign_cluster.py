@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from replay.cluster.mirroring import POLL_AGE
 from replay.ownership.pools import await_clean
 from replay.sandbox import load
-from support.administrator import administrator_of, delete_pool, make_user, session_of, site_text, tell
+from support.administrator import administrator_of, delete_pool, session_of, site_text, tell
 from support.cluster_snapshot import difference, snapshot
+from support.foreign import USER, neighbours
 from support.patience import patient, wait_until
 from support.programs import freeze, kill_together
 from support.releases import RELEASE
@@ -25,33 +25,14 @@ pytestmark = [
     pytest.mark.xdist_group("neighbours of a foreign cluster"),
 ]
 
-USER = "client.replay"
-NEIGHBOURS = ("replay2/replay-0a1b2c3d-with-journal", "replay/replay-0a1b2c3d-with-journal", "replay/replay")
-
 
 @pytest.fixture(scope="module")
 def keyrings(sandbox_directory, tmp_path_factory):
     """The user that preflight requests, on both clusters, and neighbours' pool, images, user, configuration and key."""
     folder = tmp_path_factory.mktemp("keyrings")
     clusters = administrators(sandbox_directory)
-    for name, cluster in clusters.items():
-        mon = "profile rbd" if name == "left" else f'profile rbd, allow command "config get" with key={POLL_AGE}'
-        capabilities = ("mon", mon, "osd", "profile rbd pool=replay", "mgr", "profile rbd pool=replay")
-        text = make_user(cluster, USER, *capabilities)
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o600)
-    left = clusters["left"]
-    tell(left, "osd pool create", pool="replay2", pg_num=8)
-    left.run("rbd", "pool", "init", "replay2")
-    make_user(left, "client.replay2", "mon", "profile rbd")
-    tell(left, "config set", who="client.replay2", name="rbd_cache", value="false")
-    tell(left, "config-key set", key="replay/neighbour", val="here")
-    for spec in NEIGHBOURS:
-        left.run("rbd", "create", "--size", "16M", "--image-feature", "layering", spec)
-    await_clean(session_of(left), ["replay2"])
-    yield folder
-    for spec in NEIGHBOURS:
-        left.run("rbd", "rm", "--no-progress", spec)
+    with neighbours(clusters["left"], clusters["right"], folder):
+        yield folder
 
 
 def administrators(directory):
