@@ -7,14 +7,13 @@ Every step can be repeated: after a crash in the middle, the next clean continue
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from replay.base.errors import ReplayError
 from replay.base.paths import replay_command
 from replay.cluster.cluster import CephCommandError
-from replay.cluster.session import MonitorSession
 from replay.cluster.site import Site, missing, require
 from replay.ownership.images import ImageRemover, RemovalOutcome
 from replay.ownership.ledger import Entry
@@ -40,20 +39,22 @@ class Remover(ImageRemover):
             "pool": self._pool,
             # Earlier versions' write probe took one.
             "snapshot": self._snapshot,
-            **dict.fromkeys(
-                SET_BACK,
-                lambda entry: RemovalOutcome(entry, _gone(SET_BACK[entry.kind](self.site, self.session, entry))),
-            ),
-            "io_cap": lambda entry: RemovalOutcome(entry, _gone(release(**entry.details))),
-            "kernel_mapping": lambda entry: RemovalOutcome(entry, _gone(unmap(self.cluster, entry.spec))),
-            # This machine may share a folder with another one, but knows nothing of its mounts.
-            "kernel_mount": lambda entry: RemovalOutcome(
-                entry, _gone(not entry.elsewhere and unmount(entry.details["folder"]))
-            ),
             "file": lambda entry: RemovalOutcome(entry, *remove_file(entry)),
         }
+        # These only say whether there was anything to undo.
+        was_there = {
+            "config": self._set_back_option,
+            **dict.fromkeys(("crush_weight", "primary_affinity", "device_class"), self._set_back_osd),
+            "io_cap": lambda entry: release(**entry.details),
+            "kernel_mapping": lambda entry: unmap(self.cluster, entry.spec),
+            # This machine may share a folder with another one, but knows nothing of its mounts.
+            "kernel_mount": lambda entry: not entry.elsewhere and unmount(entry.details["folder"]),
+        }
         try:
-            outcome = by_kind[entry.kind](entry)
+            if entry.kind in was_there:
+                outcome = RemovalOutcome(entry, "removed" if was_there[entry.kind](entry) else "absent")
+            else:
+                outcome = by_kind[entry.kind](entry)
         except ReplayError as error:
             return RemovalOutcome(entry, "left", error.what, error.next_step)
         if outcome.status == "absent" and entry.elsewhere:
@@ -153,33 +154,26 @@ class Remover(ImageRemover):
         if profile := entry.details.get("erasure_code_profile"):
             self.session.command({"prefix": "osd erasure-code-profile rm", "name": profile})
 
+    # Settings of daemons. Setting them back is refused on a cluster that Replay did not start.
 
-def _gone(there: bool) -> str:
-    return "removed" if there else "absent"
+    def _set_back_option(self, entry: Entry) -> bool:
+        require(self.site, "osd_config", self.session.fsid())
+        command, before = {"who": entry.details["who"], "name": entry.name}, entry.details.get("before")
+        if before is None:
+            self.session.command({"prefix": "config rm", **command})
+        else:
+            self.session.command({"prefix": "config set", **command, "value": str(before)})
+        return True
 
-
-# Settings of daemons: each function returns whether the OSD still exists, and raises RefusedError on a cluster that
-# Replay did not start.
-
-
-def _set_back_option(site: Site, session: MonitorSession, entry: Entry) -> bool:
-    require(site, "osd_config", session.fsid())
-    command, before = {"who": entry.details["who"], "name": entry.name}, entry.details.get("before")
-    if before is None:
-        session.command({"prefix": "config rm", **command})
-    else:
-        session.command({"prefix": "config set", **command, "value": str(before)})
-    return True
-
-
-def _set_back_osd(site: Site, session: MonitorSession, entry: Entry) -> bool:
-    require(site, "crush", session.fsid())
-    nodes, before = session.command({"prefix": "osd tree"})["nodes"], entry.details.get("before")
-    if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
-        return False
-    for command in osd_commands(entry.kind, entry.name, before):
-        session.command(command)
-    return True
+    def _set_back_osd(self, entry: Entry) -> bool:
+        """Set back what an OSD has; return whether that still exists."""
+        require(self.site, "crush", self.session.fsid())
+        nodes = self.session.command({"prefix": "osd tree"})["nodes"]
+        if entry.name not in {node["name"] for node in nodes if node["type"] == "osd"}:
+            return False
+        for command in osd_commands(entry.kind, entry.name, entry.details.get("before")):
+            self.session.command(command)
+        return True
 
 
 def osd_commands(kind: str, osd: str, value: Any) -> list[dict[str, Any]]:
@@ -191,13 +185,6 @@ def osd_commands(kind: str, osd: str, value: Any) -> list[dict[str, Any]]:
     # Ceph does not replace an existing class.
     given = [{"prefix": "osd crush set-device-class", "class": value, "ids": [osd]}] if value else []
     return [{"prefix": "osd crush rm-device-class", "ids": [osd]}, *given]
-
-
-#: The functions by the ledger's kind of entry.
-SET_BACK: Mapping[str, Callable[[Site, MonitorSession, Entry], bool]] = {
-    "config": _set_back_option,
-    **dict.fromkeys(("crush_weight", "primary_affinity", "device_class"), _set_back_osd),
-}
 
 
 # Several entries at once ----------------------------------------------------------------------------------------------
