@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.clock import Costs, Waiting
+from replay.base.clock import Waiting
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster.cluster import CephCommandError
 from replay.ownership.ledger import Ledger, unique_name
@@ -20,7 +20,7 @@ from replay.ownership.pools import (
     remove_pool_entries,
 )
 from replay.ownership.removal import Remover
-from support.bench import waiting
+from support.bench import bench_of
 
 CLEAN = {"health": {"checks": {}}, "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 1}]}}
 
@@ -75,16 +75,7 @@ def bench(tmp_path, monkeypatch):
         site = SimpleNamespace(
             name="s", allows=set(allows), fsid=None, pools=SimpleNamespace(all=lambda: [SimpleNamespace(name="replay")])
         )
-        session = Monitors(ledger, **more)
-        return SimpleNamespace(
-            site=site,
-            data_set="d",
-            session=session,
-            ledger=ledger,
-            costs=Costs(),
-            say=lambda line: None,
-            waiting=waiting,
-        )
+        return bench_of(site, Monitors(ledger, **more), ledger=ledger)
 
     return of
 

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.design.design import Image
 from replay.ownership import this_machine
@@ -29,7 +28,7 @@ from replay.ownership.this_machine import (
     unmap,
     unmount,
 )
-from support.bench import waiting
+from support.bench import bench_of
 
 FSID = "11111111-2222-3333-4444-555555555555"
 NAME = "replay-0a1b2c3d-kernel-ext4"
@@ -90,17 +89,8 @@ def machine(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bench(tmp_path, machine):
-    cluster = SimpleNamespace(run=machine.run)
-    return SimpleNamespace(
-        site=SimpleNamespace(name="s"),
-        data_set="d",
-        ledger=Ledger(FSID, directory=tmp_path),
-        session=SimpleNamespace(cluster=cluster, fsid=lambda: FSID),
-        primary_cluster=cluster,
-        costs=Costs(),
-        say=lambda line: None,
-        waiting=waiting,
-    )
+    session = SimpleNamespace(cluster=SimpleNamespace(run=machine.run), fsid=lambda: FSID)
+    return bench_of(SimpleNamespace(name="s"), session, ledger=Ledger(FSID, directory=tmp_path))
 
 
 @pytest.fixture

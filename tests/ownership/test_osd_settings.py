@@ -6,12 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.clock import Costs
 from replay.base.errors import RefusedError, ReplayError
 from replay.cluster import sandbox_record
 from replay.ownership.daemon_settings import OsdSettings
 from replay.ownership.ledger import Ledger
-from support.bench import waiting
+from support.bench import bench_of
 
 FSID = "0f0f0f0f-0000"
 CAP = "osd_client_message_size_cap"
@@ -61,16 +60,7 @@ def settings(tmp_path, monkeypatch):
     def of(allows=("crush", "osd_config"), fsid=FSID):
         ledger = Ledger(FSID, directory=tmp_path)
         site = SimpleNamespace(name="s", allows=set(allows), fsid=fsid, second_site=None)
-        bench = SimpleNamespace(
-            site=site,
-            data_set="d",
-            session=Monitors(ledger),
-            ledger=ledger,
-            costs=Costs(),
-            say=lambda line: None,
-            waiting=waiting,
-        )
-        return OsdSettings(bench)
+        return OsdSettings(bench_of(site, Monitors(ledger), ledger=ledger))
 
     return of
 

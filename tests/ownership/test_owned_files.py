@@ -11,20 +11,13 @@ from replay.base.errors import ReplayError
 from replay.ownership.ledger import Ledger
 from replay.ownership.removal import Remover, remove_leftover_files
 from replay.ownership.this_machine import create_file, remove_file
-from support.bench import waiting
+from support.bench import bench_of
 
 
 @pytest.fixture
 def bench(tmp_path):
     ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
-    return SimpleNamespace(
-        ledger=ledger,
-        site=SimpleNamespace(name="own"),
-        data_set="trial",
-        session=SimpleNamespace(cluster=None),
-        say=print,
-        waiting=waiting,
-    )
+    return bench_of(SimpleNamespace(name="own"), SimpleNamespace(cluster=None), ledger=ledger)
 
 
 def test_a_file_is_in_the_ledger_before_it_is_made_and_out_of_it_when_it_is_gone(bench, tmp_path, monkeypatch):

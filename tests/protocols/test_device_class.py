@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.clock import Costs
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
@@ -20,7 +19,7 @@ from replay.ownership.daemon_settings import Osd
 from replay.protocols import device_class as device_classes
 from replay.protocols.device_class import CappedDisks, CappedReading, DeviceClass, DeviceClasses
 from replay.sandbox.interventions import find_hierarchy
-from support.bench import bench_of, site_of, waiting
+from support.bench import bench_of, site_of
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
@@ -68,8 +67,7 @@ class Settings:
 def make(monkeypatch):
     def of(osds=3):
         did = []
-        bench = SimpleNamespace(costs=Costs(), say=lambda line: None, site=SimpleNamespace(name="own"), waiting=waiting)
-        made = DeviceClasses(bench, OPTIONS, application="rbd")
+        made = DeviceClasses(bench_of(site_of()), OPTIONS, application="rbd")
         made.settings, made.did = Settings(osds, did), did
 
         def create(bench, name, spec, *, application):

@@ -7,13 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.base.clock import Costs
 from replay.base.errors import ReplayError
-from replay.base.programs import HOST_PROGRAMS
 from replay.evidence.record import Measured
 from replay.protocols import baseline
 from replay.protocols.baseline import TwoEnds, ends_of, on_host
 from replay.tools.iperf3 import TOOL
+from support.bench import bench_of, site_of
 from support.programs import needs
 
 LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
@@ -22,8 +21,7 @@ LEVELS = {"io_size_bytes": 65536, "io_depth": 2}
 @pytest.fixture
 def bench():
     sampler = SimpleNamespace(read=lambda: None, load=lambda before, after: {})
-    site = SimpleNamespace(client_hosts=())
-    return SimpleNamespace(slot=None, programs=HOST_PROGRAMS, costs=Costs(), sampler=sampler, site=site)
+    return bench_of(site_of(client_hosts=()), sampler=sampler)
 
 
 @pytest.fixture
