@@ -11,11 +11,12 @@ from replay.base.errors import RefusedError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.sizing import PoolCopies, Write
+from replay.measure.bench import Bench
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.images import BlockImage, fill_image
 from replay.ownership.write_budget import MediaCopies
 from replay.protocols.targets.images import Images
-from support.bench import in_memory, waiting
+from support.bench import bench_of, in_memory, site_of
 
 MIB = 1 << 20
 SIZES = {"replay": 3, "replay-journal": 2, "replay-ec": 6, "own": 1}
@@ -119,29 +120,25 @@ def test_no_more_is_expected_than_the_sites_rate_lets_clients_write(clients, rat
     assert Protocol.expected_bytes(protocol(rate=10 * MIB), one)[0] == {"plain": 3 * 2 * rate}
 
 
-def osds(used: float) -> SimpleNamespace:
-    """A session with a cluster of one OSD of 1 GiB, of which this fraction is used."""
+def bench_with(used: float, run, **ceilings: float | None) -> Bench:
+    """Return a bench on a cluster of one OSD of 1 GiB, of which this fraction is used; `run` runs its programs."""
     osd = {"id": 0, "name": "osd.0", "kb": 1 << 20, "kb_used": used * (1 << 20)}
-    return SimpleNamespace(command=lambda command: {"osd df": {"nodes": [osd]}}[command["prefix"]])
+    answers = {"osd df": {"nodes": [osd]}}
+    session = SimpleNamespace(command=lambda asked: answers[asked["prefix"]], cluster=SimpleNamespace(run=run))
+    return bench_of(site_of(ceilings=Ceilings(**ceilings)), session)
 
 
 @pytest.mark.parametrize(("rate", "option"), [(None, []), (5e6, ["--rbd_qos_bps_limit=5000000"])])
 def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
-    ran = []
+    ran, charged = [], []
 
     def run(*words, timeout_seconds, while_running):
-        assert bench.charged == [("filling replay-1-x", Write(64 * MIB, pool="replay", adds=True))]
+        assert charged == [("filling replay-1-x", Write(64 * MIB, pool="replay", adds=True))]
         ran.append((words, timeout_seconds))
 
-    bench = SimpleNamespace(
-        charged=[],
-        site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=rate)),
-        session=osds(0.1),
-        primary_cluster=SimpleNamespace(run=run),
-        waiting=waiting,
-    )
+    bench = bench_with(0.1, run, rate_bytes_per_second=rate)
     bench.budget = SimpleNamespace(
-        media_bytes=lambda write: write.bytes, reserve=lambda what, write: bench.charged.append((what, write))
+        media_bytes=lambda write: write.bytes, reserve=lambda what, write: charged.append((what, write))
     )
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
     ((words, patience),) = ran
@@ -151,13 +148,11 @@ def test_a_fill_is_charged_before_it_writes_and_keeps_to_the_rate(rate, option):
 
 def test_a_slow_rate_gives_a_fill_the_time_that_it_takes():
     patience = []
-    bench = SimpleNamespace(
-        site=SimpleNamespace(ceilings=Ceilings(rate_bytes_per_second=1e5)),
-        session=osds(0.1),
-        primary_cluster=SimpleNamespace(run=lambda *_, timeout_seconds, **more: patience.append(timeout_seconds)),
-        waiting=waiting,
-        budget=in_memory(),
-    )
+
+    def run(*_, timeout_seconds, **more):
+        patience.append(timeout_seconds)
+
+    bench = bench_with(0.1, run, rate_bytes_per_second=1e5)
     fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=10**7), "entry"))
     assert patience[0] > 1.5 * 100
 
@@ -165,13 +160,8 @@ def test_a_slow_rate_gives_a_fill_the_time_that_it_takes():
 @pytest.mark.parametrize(("used", "is_filled"), [(0.5, True), (0.6, False)])
 def test_an_image_that_would_fill_an_osd_beyond_the_ceiling_is_not_filled(used, is_filled):
     ran = []
-    bench = SimpleNamespace(
-        site=SimpleNamespace(name="mine", ceilings=Ceilings(fullest_osd_fraction=0.7)),
-        session=osds(used),
-        primary_cluster=SimpleNamespace(run=lambda *words, **_: ran.append(words[:2])),
-        waiting=waiting,
-        budget=in_memory(copies=3.0),
-    )
+    bench = bench_with(used, lambda *words, **_: ran.append(words[:2]), fullest_osd_fraction=0.7)
+    bench.budget = in_memory(copies=3.0)
     with nullcontext() if is_filled else pytest.raises(RefusedError, match=r"osd\.0 is \(or would be\) 79% full"):
         fill_image(bench, BlockImage("replay", "", "replay-1-x", SimpleNamespace(size_bytes=64 * MIB), "entry"))
     assert ran == [("rbd", "bench")] * is_filled
