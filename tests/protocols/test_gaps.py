@@ -64,9 +64,9 @@ def test_the_distances_of_snapshots_are_those_that_happened(monkeypatch, statuse
     """One was ordered a second apart; the second order was late by a second."""
     left, now = list(statuses), [0.0]
     monkeypatch.setattr(snapshots, "Background", lambda argv, **_: Ordered(left.pop(0)))
-    log = StepLog({"image": "i"}, programs=HOST_PROGRAMS)
+    log = StepLog({"conf": "c", "client": "client.admin", "image": "i"}, programs=HOST_PROGRAMS)
     monkeypatch.setattr(log, "now", lambda: now[0])
-    taking = Snapshots(log, ["rbd"], 1.0)
+    taking = Snapshots(log, 1.0)
     for now[0] in (1.0, 2.0, 4.0, 7.0, 7.5):
         taking.poll(now[0])
     taking.finish()

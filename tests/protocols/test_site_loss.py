@@ -261,7 +261,7 @@ def test_a_promotion_that_became_hopeless_ends_with_the_cause(monkeypatch, scrip
         return Waiting(what, at_most_seconds, say=lambda line: None, look=look)
 
     monkeypatch.setattr("replay.base.clock.LOOK_EVERY_SECONDS", 0.2)
-    monkeypatch.setattr(trial_module, "rbd_template", lambda cluster, prefix: ["sh", "-c", script])
+    monkeypatch.setattr(StepLog, "rbd", lambda log, prefix: ["sh", "-c", script])
     trial = object.__new__(Trial)
     trial.bench = SimpleNamespace(waiting=waiting)
     trial.plan, trial.daemons_stopped, trial.loss = SimpleNamespace(kind="planned"), 0, None

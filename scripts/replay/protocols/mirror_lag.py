@@ -165,7 +165,7 @@ class Replica(Observer):
     def _await_copy(self) -> Wait:
         """Take a last snapshot, so that nothing is left to copy, and wait for its copy."""
         started, writer = time.monotonic(), self.protocol.driver
-        wanted = ordered_snapshot(writer.log, writer.rbd, "{image}")
+        wanted = ordered_snapshot(writer.log, "{image}")
 
         def is_copied() -> bool:
             self.sampler.read_when_due()

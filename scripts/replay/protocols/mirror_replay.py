@@ -15,7 +15,7 @@ from replay.measure.protocol import Driver, Protocol, WhileRunning
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, run_fio
 from replay.protocols.drivers.fio_writer import keep_log, lacking_flat_pool
-from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values, rbd_template
+from replay.protocols.drivers.tool import FIO_FACTORS, IO_DEPTH, StepLog, client_values
 from replay.protocols.observers.copies import (
     MODE_FACTOR,
     REPLAYING,
@@ -133,9 +133,8 @@ class CatchUp(Driver):
 
     def _snapshots(self, log: StepLog, images: Sequence[BlockImage]) -> dict[str, int]:
         """Take one mirror snapshot of each image; return their ids by entity."""
-        rbd = rbd_template(self.bench.primary_cluster)
         return {
-            ENTITY.format(number): ordered_snapshot(log, rbd, f"{{image_{number}}}", image=ENTITY.format(number))
+            ENTITY.format(number): ordered_snapshot(log, f"{{image_{number}}}", image=ENTITY.format(number))
             for number in range(1, len(images) + 1)
         }
 

@@ -21,7 +21,7 @@ from replay.evidence.record import Measured, SampleTable, host
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, refuse_namespace, run_fio, timeout_of
 from replay.protocols.drivers.sized_tool import run_for_peak
-from replay.protocols.drivers.tool import StepLog, client_values, longest_gap, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, longest_gap
 
 
 def lacking_flat_pool(site: Site) -> dict[str, str]:
@@ -47,7 +47,7 @@ class LoggedWriter(Driver):
         values = {**client_values(self.bench), "image": self.made.spec, "image_name": self.made.name}
         self.log = StepLog(values, self.bench.slot, programs=self.bench.programs)
         self.table = SampleTable()
-        self.rbd, self.written = rbd_template(self.bench.primary_cluster), 0
+        self.written = 0
 
     def runtime_of(self, cell: Cell) -> float:
         """Return for how many seconds fio writes after its ramp."""

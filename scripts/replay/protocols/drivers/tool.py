@@ -100,12 +100,6 @@ def client_values(bench: Bench) -> dict[str, str | None]:
     return {**cluster_values(bench.primary_cluster), "pool": data.name, "namespace": data.namespace or None}
 
 
-def rbd_template(cluster: Cluster, prefix: str = "") -> list[str]:
-    """Return the start of an `rbd` command on a cluster, with the placeholders `{conf} {client} {keyring}`."""
-    keyring = ["--keyring", f"{{{prefix}keyring}}"] if cluster.keyring else []
-    return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
-
-
 #: Placeholders that a sidecar's argv has the values of.
 _PUBLIC = ("io_total_bytes", "operations", "seed")
 
@@ -226,6 +220,11 @@ class StepLog:
     def now(self) -> float:
         """Return the seconds since `origin`."""
         return time.monotonic() - self.origin
+
+    def rbd(self, prefix: str = "") -> list[str]:
+        """Return the start of an `rbd` command on the cluster whose values' names begin with `prefix`."""
+        keyring = ["--keyring", f"{{{prefix}keyring}}"] if self.values.get(f"{prefix}keyring") else []
+        return ["rbd", "--conf", f"{{{prefix}conf}}", "--name", f"{{{prefix}client}}", *keyring]
 
     def command(
         self,

@@ -18,7 +18,7 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.running import Background
 from replay.design.sizing import Write
 from replay.measure.bench import Bench
-from replay.protocols.drivers.tool import StepLog, client_values, cluster_values, rbd_template
+from replay.protocols.drivers.tool import StepLog, client_values, cluster_values
 from replay.protocols.drivers.trial_client import BLOCK_BYTES, inspect
 from replay.protocols.observers.snapshots import Snapshots
 from replay.protocols.targets.mirrored_pair import MirroredPair, client_argv
@@ -101,10 +101,7 @@ class Trial:
 
     def _write(self, stack: ExitStack, writer: Background) -> None:
         """Let the writer write, take mirror snapshots at the plan's interval, and end as the trial's kind requires."""
-        connection = rbd_template(self.bench.primary_cluster)
-        snapshots = Snapshots(
-            self.log, connection, self.plan.snapshot_interval_seconds, self.plan.first_snapshot_seconds
-        )
+        snapshots = Snapshots(self.log, self.plan.snapshot_interval_seconds, self.plan.first_snapshot_seconds)
         stack.callback(snapshots.close)
         # This runs first: a snapshot that was cut off ends only when the writer, which holds the image's lock, answers.
         stack.callback(writer.thaw)
@@ -133,7 +130,7 @@ class Trial:
             self._written(started, writer, exit_status=status, said=writer.stderr().decode(errors="replace"))
             if status != 0:
                 raise ReplayError(f"the writer failed: {writer.complaint()}")
-            self._must("demote", [*connection, "mirror", "image", "demote", "{image}"])
+            self._must("demote", [*self.log.rbd(), "mirror", "image", "demote", "{image}"])
         self.snapshot_facts = snapshots.facts()
 
     def _written(self, started: float, writer: Background, *, exit_status: int | None, said: str) -> None:
@@ -159,7 +156,7 @@ class Trial:
 
     def _promote(self) -> None:
         force = ["--force"] if self.plan.kind == "forced" else []
-        template = [*rbd_template(self.second, "second_"), "mirror", "image", "promote", *force, "{second_image}"]
+        template = [*self.log.rbd("second_"), "mirror", "image", "promote", *force, "{second_image}"]
         if self.daemons_stopped:
             self._promote_without_site(template)
             return
@@ -230,7 +227,7 @@ class Trial:
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             copy = Path(folder) / "copy"
             self.log.values["copy"] = str(copy)
-            template = [*rbd_template(cluster, prefix), "export", "--no-progress", f"{{{prefix}image}}", "{copy}"]
+            template = [*self.log.rbd(prefix), "export", "--no-progress", f"{{{prefix}image}}", "{copy}"]
             self._must("verify", template, side=side, timeout_seconds=300, programs=cluster.programs)
             contents = inspect(copy.read_bytes(), self.plan.seed)
         self.log.lines[-1] |= asdict(contents)

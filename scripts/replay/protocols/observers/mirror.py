@@ -18,7 +18,7 @@ from replay.design.design import Cell, Design
 from replay.evidence.record import Measured, Wait
 from replay.measure.protocol import Observer
 from replay.ownership.daemon_settings import configured_poll_age
-from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, rbd_template, writes
+from replay.protocols.drivers.tool import StepLog, bytes_written, client_values, writes
 from replay.protocols.observers.copies import STALL_SECONDS, Copies
 from replay.protocols.observers.snapshots import Snapshots, SnapshotsTaken
 from replay.tools import Result
@@ -127,7 +127,7 @@ class Mirror(SnapshotsTaken, Level):
             interval = snapshot_interval(self.design)
             values = {**client_values(self.bench), "image": self.made.spec}
             log = StepLog(values, self.bench.slot, programs=self.bench.programs)
-            self.snapshots = Snapshots(log, rbd_template(self.bench.primary_cluster), interval, 0.5 * interval)
+            self.snapshots = Snapshots(log, interval, 0.5 * interval)
 
     def ended(self, cell: Cell, measured: Measured) -> None:
         """Wait for a snapshot that is under way, and record how many were taken."""

@@ -36,18 +36,12 @@ class Snapshots:
     The first is due after `first_seconds`, or after one interval if that is None.
     """
 
-    def __init__(
-        self,
-        log: StepLog,
-        connection: Sequence[str],
-        interval_seconds: float | None,
-        first_seconds: float | None = None,
-    ) -> None:
+    def __init__(self, log: StepLog, interval_seconds: float | None, first_seconds: float | None = None) -> None:
         self.log = log
         self.interval_seconds = interval_seconds
         #: When each snapshot that was taken had been ordered, in seconds of the log.
         self._ordered: list[float] = []
-        self._template = [*connection, "mirror", "image", "snapshot", "{image}"]
+        self._template = [*log.rbd(), "mirror", "image", "snapshot", "{image}"]
         self._due = (interval_seconds or 0.0) if first_seconds is None else first_seconds
         self._running: Background | None = None
         self._started = 0.0
@@ -113,12 +107,12 @@ class Snapshots:
         self.log.add("snapshot", self._started, seconds, argv=self._template, exit_status=status, said=said)
 
 
-def ordered_snapshot(log: StepLog, rbd: list[str], spec: str, **step: str) -> int:
+def ordered_snapshot(log: StepLog, spec: str, **step: str) -> int:
     """Take a mirror snapshot as a step of a log; return its id. `step` holds further keys for the log's line.
 
     Raises ReplayError if no snapshot was taken.
     """
-    run = log.command("snapshot", [*rbd, "mirror", "image", "snapshot", spec], **step)
+    run = log.command("snapshot", [*log.rbd(), "mirror", "image", "snapshot", spec], **step)
     words = run.stdout.decode(errors="replace").split()
     if run.exit_status != 0 or not words or not words[-1].isdigit():
         raise ReplayError(f"no mirror snapshot was taken: {log.lines[-1]['said'][-200:]}", where=step.get("image"))
@@ -152,7 +146,7 @@ class SnapshotsTaken(Observer):
 
     def started(self, cell: Cell) -> None:
         writer, interval = self.protocol.driver, self.protocol.interval_of(cell)
-        self.snapshots = Snapshots(writer.log, writer.rbd, interval, self.protocol.first_seconds(cell))
+        self.snapshots = Snapshots(writer.log, interval, self.protocol.first_seconds(cell))
 
     def while_running(self, cell: Cell) -> WhileRunning | None:
         """Return a function that takes a snapshot when it is due."""
