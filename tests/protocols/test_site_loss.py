@@ -330,7 +330,7 @@ def test_a_first_write_that_hangs_after_its_promotion_ends_when_the_mirror_daemo
     trial.plan = SimpleNamespace(promote_patience_seconds=-1.0, stretch=stretch)
     trial.log, trial.loss, trial.daemons_stopped = StepLog({}, programs=HOST_PROGRAMS), Loss(tmp_path / "flag"), 3
     answer = b'{"ready": true}\n{"acknowledged_seconds": 3.0, "attempts": 1, "refused": []}\n'
-    standby = SimpleNamespace(say=lambda line: None, stdout=lambda: answer, end=lambda: None)
+    standby = SimpleNamespace(send=lambda data: None, stdout=lambda: answer, end=lambda: None)
     trial._await = lambda program, condition, what: condition() or pytest.fail("the write is there")
     trial._first_write(standby)
     assert trial.loss.mirror_daemon_killed is kills

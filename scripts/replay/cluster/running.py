@@ -239,10 +239,6 @@ class Background:
         """Return what it has printed to stderr so far."""
         return os.pread(self._err.fileno(), os.fstat(self._err.fileno()).st_size, 0)
 
-    def say(self, line: str) -> None:
-        """Send it a line. Raises ReplayError if it has ended."""
-        self.send(f"{line}\n".encode())
-
     def send(self, data: bytes) -> None:
         """Send it bytes, fewer than a pipe can hold. Raises ReplayError if it has ended."""
         try:

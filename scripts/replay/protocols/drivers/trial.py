@@ -207,7 +207,7 @@ class Trial:
 
     def _first_write(self, standby: Background) -> None:
         started = self.log.now()
-        standby.say("go")
+        standby.send(b"go\n")
 
         def is_written() -> bool:
             # A promotion may end although the mirror daemon still has the image's lock.

@@ -114,7 +114,6 @@ class FreshPair(Target):
             client_argv("fill", self.bench.primary_cluster, made, options, seed=self.content_seed),
             programs=self.bench.programs,
             slot=self.bench.slot,
-            ready_within_seconds=patience,
         )
         try:
             if filling.end(patience) != 0:
