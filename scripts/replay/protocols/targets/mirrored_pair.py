@@ -9,7 +9,7 @@ import random
 from replay.base.errors import ReplayError, cleaning_up
 from replay.base.programs import SYSTEM_PYTHON
 from replay.cluster.cluster import Cluster
-from replay.cluster.running import Background
+from replay.cluster.running import last_line, run_tool
 from replay.design.design import Cell
 from replay.design.needs import NUMBER, Factor
 from replay.design.sizing import Write
@@ -110,16 +110,15 @@ class FreshPair(Target):
             FILL_SECONDS_AT_MOST, 60 + 2 * size / (self.bench.site.ceilings.rate_bytes_per_second or math.inf)
         )
         options = dict(cell.variant.client_options)
-        filling = Background(
+        run = run_tool(
             client_argv("fill", self.bench.primary_cluster, made, options, seed=self.content_seed),
+            timeout_seconds=patience,
             programs=self.bench.programs,
             slot=self.bench.slot,
         )
-        try:
-            if filling.end(patience) != 0:
-                raise ReplayError(f"the image could not be filled: {filling.complaint()}", where=made.spec)
-        finally:
-            filling.kill()
+        if run.exit_status != 0:
+            why = last_line(run.stderr)[:200] or f"exit status {run.exit_status}, silent"
+            raise ReplayError(f"the image could not be filled: {why}", where=made.spec)
 
 
 def client_argv(
