@@ -207,14 +207,6 @@ class CatchUp(Driver):
         return bool(names)
 
 
-class Replay(FirstCopies):
-    """Mirroring around the cells. The driver waits for what they leave behind."""
-
-    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
-        """Let the driver bring the daemon to rest."""
-        return self.protocol.driver.rest(cell, measured)
-
-
 class MirrorReplayProtocol(Protocol):
     """Overwrites `levels["images"]` images once while the daemon does not replay them, and times its catch-up."""
 
@@ -227,7 +219,7 @@ class MirrorReplayProtocol(Protocol):
     )
     target = Images(count="images")
     driver = CatchUp()
-    observers = (Replay(),)
+    observers = (FirstCopies(),)
     writes_are_known = True
     # The cell itself lasts until the second cluster has caught up.
     mirrored_wait_seconds = 0.0
@@ -236,6 +228,10 @@ class MirrorReplayProtocol(Protocol):
     def client_bytes(cls, cell: Cell, design: Design, terms: Terms = UNASKED) -> float:
         """Return the size of all images: each is overwritten once."""
         return cell.variant.image.size_bytes * int(cell.levels["images"])
+
+    def restore(self, cell: Cell, measured: Measured) -> list[Wait]:
+        """Let the driver bring the daemon to rest, which an invalid cell may have left stopped."""
+        return super().restore(cell, measured) + self.driver.rest(cell, measured)
 
     def headline(self, metrics: Mapping[str, float]) -> str:
         rate = metrics["bytes_per_second"] / 1e6
