@@ -12,7 +12,7 @@ from replay.cluster.cluster import CephCommandError, Cluster, ask
 from replay.cluster.mirroring import POLL_AGE
 from replay.cluster.session import MonitorSession
 from replay.cluster.site import SecondSite, Site
-from replay.ownership.daemon_settings import configured_poll_age
+from replay.ownership.daemon_settings import configured_poll_age, mirror_daemons
 from replay.preflight.checks import OTHER_CAPABILITIES, TIMEOUT_SECONDS, Findings, check_cluster, check_user
 from replay.sandbox.link import round_trip_seconds
 
@@ -165,9 +165,7 @@ def judge_daemons(status: Mapping[str, Any]) -> tuple[str, str] | None:
 def _check_daemon(
     site: Site, second: SecondSite, session: MonitorSession, status: Mapping[str, Any], findings: Findings
 ) -> None:
-    service = status.get("servicemap", {}).get("services", {}).get("rbd-mirror", {})
-    daemons = [name for name in service.get("daemons", {}) if name != "summary"]
-    if not daemons:
+    if not (daemons := mirror_daemons(status)):
         text = "no rbd-mirror daemon is registered with the second cluster; start one as root on a host of that cluster"
         commands = admin_commands.mirror_daemon(second.cluster, status["fsid"])
         findings.add("mirroring", "skip", text, commands=commands, word=_WORD)

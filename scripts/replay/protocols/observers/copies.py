@@ -102,10 +102,6 @@ class Copies:
             **how,
         )
 
-    def counters(self, made: BlockImage) -> ReplayCounters:
-        """Return what the daemon has replayed of an image; zeros if there is no daemon to ask."""
-        return ReplayCounters() if self.daemon is None else self.daemon.counters(made.name)
-
     def take_snapshot(self, made: BlockImage) -> int:
         """Take a mirror snapshot of an image and return its id. Raises ReplayError if that fails."""
         return take_mirror_snapshot(self.bench.primary_cluster, made.spec)

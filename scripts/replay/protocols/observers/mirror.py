@@ -57,9 +57,10 @@ class Level(FirstCopies):
         """Read the daemon's counters."""
         [self.made] = self.protocol.target.of(cell)
         self.mode = self.made.image.mirroring
-        self.before = self.copies.counters(self.made) if self.mode else ReplayCounters()
+        daemon = self.copies.daemon
+        self.before = daemon.counters(self.made.name) if self.mode and daemon else ReplayCounters()
         self.position: Position = NOT_BEGUN
-        if self.mode == "journal" and self.copies.daemon is None:
+        if self.mode == "journal" and daemon is None:
             _, peers = read_positions(self.bench.primary_cluster, self.made.spec)
             self.position = min(peers, default=NOT_BEGUN)
 
@@ -78,7 +79,7 @@ class Level(FirstCopies):
             replayed = wait.details.get("replayed_entries", 0)
             measured.facts |= {"replayed_entries": replayed} if self.mode == "journal" else {}
         else:
-            advanced = self.copies.counters(self.made)
+            advanced = self.copies.daemon.counters(self.made.name)
             replayed = measured.facts["replayed_bytes"] = advanced.entry_bytes - self.before.entry_bytes
             measured.facts["copied_snapshots"] = advanced.snapshots - self.before.snapshots
         if self.mode == "journal" and replayed <= 0 and measured.invalid is None:
