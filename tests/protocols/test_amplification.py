@@ -7,19 +7,18 @@ from types import SimpleNamespace
 import pytest
 
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.measure.daemons import ClusterReading, DaemonReading
 from replay.ownership.images import BlockImage
 from replay.protocols.observers import copies, daemons
 from replay.protocols.observers.daemons import writes_in
 from replay.protocols.single_tool import Amplification
-from support.bench import bench_of, cells, site_of
+from support.bench import bench_of, cells, design_of, site_of
 from support.smoke import measure_as_shipped
 
 
 def protocol():
-    return Amplification(bench_of(site_of()), expand(load_experiment("amplification"), "talk"))
+    return Amplification(bench_of(site_of()), design_of("amplification", "talk"))
 
 
 def reading(writes, clock=0.0):

@@ -19,7 +19,7 @@ from replay.protocols import baseline
 from replay.protocols.baseline import BaselineProtocol
 from replay.protocols.drivers import fio
 from replay.protocols.targets import images
-from support.bench import bench_of, cell
+from support.bench import bench_of, cell, design_of
 from support.programs import needs
 from support.samples import sample
 from support.smoke import measure_as_shipped
@@ -47,7 +47,7 @@ def make(tmp_path, monkeypatch):
         ledger = Ledger("11111111-2222-3333-4444-555555555555", directory=tmp_path / "ledger")
         sampler = SimpleNamespace(read=lambda: None, load=lambda *_: LOAD)
         bench = bench_of(site, session, ledger=ledger, sampler=sampler, daemons_are_here=True)
-        made = BaselineProtocol(bench, expand({**load_experiment("baseline"), **changes}, "quick"))
+        made = BaselineProtocol(bench, design_of("baseline", **changes))
         made.says, made.asked = [], []
 
         def run(bench, template, values=None, **more):

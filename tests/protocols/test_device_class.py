@@ -12,14 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError, ReplayError
-from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.ownership.daemon_settings import Osd
 from replay.protocols import device_class as device_classes
 from replay.protocols.device_class import CappedDisks, CappedReading, DeviceClass, DeviceClasses
 from replay.sandbox.interventions import find_hierarchy
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 from support.patience import patient
 from support.smoke import measure_as_shipped
 
@@ -188,7 +186,7 @@ def test_a_machine_without_the_throttle_says_so(monkeypatch, tmp_path):
 
 def protocol(**changes):
     bench = bench_of(site_of(), data_set="t", say=print, daemons_are_here=True)
-    return DeviceClass(bench, expand({**load_experiment("device-class"), **changes}, "quick"))
+    return DeviceClass(bench, design_of("device-class", **changes))
 
 
 def variants(**changes):

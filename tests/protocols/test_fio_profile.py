@@ -13,7 +13,6 @@ import pytest
 from replay.base.errors import ConfigurationError
 from replay.cluster.fio_clients import FioServers
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
@@ -21,16 +20,12 @@ from replay.protocols.drivers import fio
 from replay.protocols.multi_client import OfferedRate, peak_key
 from replay.protocols.observers.daemons import SteadyDaemons, moments
 from replay.protocols.targets.images import Images
-from support.bench import bench_of, cells, site_of
+from support.bench import bench_of, cells, design_of, site_of
 from support.evidence import evidence_of
 from support.samples import sample
 from support.smoke import measure_as_shipped
 
 RAMP_SECONDS = 1.0
-
-
-def design(name, scale="quick", **changes):
-    return expand({**load_experiment(name), **changes}, scale)
 
 
 def one_client(**options):
@@ -132,7 +127,7 @@ def test_a_valid_cell_without_a_sample_is_said_to_have_none():
 @pytest.fixture
 def offered(tmp_path, monkeypatch):
     """The protocol with an image, its tool replaced by one that does 5000 operations a second."""
-    made = OfferedRate(bench_of(site_of()), design("fio-offered-rate"))
+    made = OfferedRate(bench_of(site_of()), design_of("fio-offered-rate"))
     made.jobs, made.components = [], []
 
     @contextlib.contextmanager
@@ -206,7 +201,7 @@ def test_a_mix_offers_reads_and_writes_in_their_shares(offered):
 def test_a_number_that_is_not_a_share_is_refused(shares):
     factors = {**load_experiment("fio-offered-rate")["factors"], "offered_share": shares}
     with pytest.raises(ConfigurationError, match="offered_share: expected a number above 0, found"):
-        OfferedRate(bench_of(site_of()), design("fio-offered-rate", factors=factors))
+        OfferedRate(bench_of(site_of()), design_of("fio-offered-rate", factors=factors))
 
 
 # On a sandbox -------------------------------------------------------------------------------------------------------
@@ -224,7 +219,7 @@ def test_a_profile_and_an_offered_rate_are_measured_and_each_cell_says_what_was_
 
 
 def assert_the_profile_shows_what_each_daemon_did_while_each_pattern_ran(campaign, said):
-    load_seconds = RAMP_SECONDS + design("fio-profile", "smoke").sizing.target_seconds
+    load_seconds = RAMP_SECONDS + design_of("fio-profile", "smoke").sizing.target_seconds
     sidecars = campaign.sidecars("fio-profile")
     assert all(sidecar["valid"] for sidecar in sidecars)
     # On a machine that stalls, fewer than two readings may be certain to lie within a load.

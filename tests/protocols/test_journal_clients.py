@@ -13,13 +13,12 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.ownership.images import BlockImage
 from replay.ownership.pools import PoolSpec
 from replay.protocols import multi_client as journal_clients
 from replay.protocols.multi_client import JournalClients
 from replay.protocols.targets import images
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 from support.smoke import measure_as_shipped
 
 POOLS_THERE = [{"pool_name": "replay", "size": 2, "pg_num": 64}, {"pool_name": "other", "size": 3, "pg_num": 8}]
@@ -31,16 +30,12 @@ def bench(*, journal=None, allows=("client_hosts", "pool_create", "pool_delete")
     return bench_of(site_of(pools=pools, allows=set(allows)), session)
 
 
-def design(scale="quick", **changes):
-    return expand({**load_experiment("journal-clients"), **changes}, scale)
-
-
 @pytest.fixture
 def protocol(monkeypatch):
     """Make the protocol; `done` records its requests to the cluster, in order."""
 
-    def of(design_=None, **of_bench):
-        made = JournalClients(bench(**of_bench), design_ or design())
+    def of(**of_bench):
+        made = JournalClients(bench(**of_bench), design_of("journal-clients"))
         made.done = []
 
         def image(bench, suffix, image, *, journal_pool):
@@ -119,7 +114,7 @@ def test_without_a_pool_and_permission_to_make_one_the_variant_is_left_out_with_
 
 
 def test_payload_variants_differ_only_in_the_option_and_share_their_images():
-    cells = {cell.variant.name: cell for cell in design().sets[0].cells}
+    cells = {cell.variant.name: cell for cell in design_of("journal-clients").sets[0].cells}
     assert {cells[name].variant.image_name for name in ("with-journal", "payload-256k", "payload-4m")} == {
         "with-journal"
     }
@@ -141,7 +136,8 @@ def test_payload_variants_differ_only_in_the_option_and_share_their_images():
 def test_a_design_that_contradicts_itself_is_refused_before_anything_is_made(variant, said):
     raw = load_experiment("journal-clients")
     plain = [one for one in raw["variants"] if one["name"] in ("without-journal", "with-journal")]
-    changed = design(
+    changed = design_of(
+        "journal-clients",
         "talk",
         variants=[*plain, {"name": "wrong", "label": "Wrong", **variant}],
         scales={"talk": {key: value for key, value in raw["scales"]["talk"].items() if key != "only"}},

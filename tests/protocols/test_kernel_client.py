@@ -9,14 +9,13 @@ import pytest
 
 from replay.base.errors import ConfigurationError
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols import kernel_client as mounts
 from replay.protocols.drivers import fio
 from replay.protocols.kernel_client import KernelClient, write_file
 from replay.protocols.targets import images
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def make(monkeypatch, tmp_path):
         session = SimpleNamespace(cluster=cluster)
         bench = bench_of(site_of(), session, data_set="t", daemons_are_here=True)
         did: list[str] = []
-        made = KernelClient(bench, expand({**load_experiment("kernel-client"), **changes}, scale))
+        made = KernelClient(bench, design_of("kernel-client", scale, **changes))
         made.did, made.argvs = did, []
 
         def create(bench, name, image):

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.protocols import object_bench
 from replay.protocols.drivers.fio import FioProcess
@@ -17,7 +15,7 @@ from replay.protocols.drivers.rados_bench import RadosRounds
 from replay.protocols.layers import LayerByLayer
 from replay.protocols.targets import images
 from replay.tools import fio
-from support.bench import bench_of, cell, site_of
+from support.bench import bench_of, cell, design_of, site_of
 
 LARGE_WRITES, SMALL_READS = "write-rand-1048576-16", "read-rand-4096-1"
 
@@ -30,7 +28,7 @@ def make(monkeypatch, tmp_path):
         did = []
         cluster = SimpleNamespace(conf=tmp_path / "ceph.conf", keyring=None)
         session = SimpleNamespace(cluster=cluster, command=lambda command: {"size": 3})
-        made = LayerByLayer(bench_of(site_of(), session), expand({**load_experiment("layers"), **changes}, "quick"))
+        made = LayerByLayer(bench_of(site_of(), session), design_of("layers", **changes))
 
         def create_pool(bench, suffix, spec, *, application):
             did.append(f"pool of {spec.replicas}")

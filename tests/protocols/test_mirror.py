@@ -11,8 +11,6 @@ import pytest
 from replay.base.errors import ReplayError
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.mirroring import POLL_AGE, ReplayCounters
-from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers.fio import FioProcess
@@ -20,7 +18,7 @@ from replay.protocols.observers import copies, mirror
 from replay.protocols.observers.mirror import MirrorPosition
 from replay.protocols.single_tool import SingleTool
 from replay.tools import Result
-from support.bench import bench_of, cells, site_of
+from support.bench import bench_of, cells, design_of, site_of
 from support.patience import patient
 
 
@@ -43,7 +41,7 @@ def started():
     """Return a function that starts the observer of a cell of a variant."""
 
     def of(variant):
-        design = expand(load_experiment("rbd-journaling"), "talk")
+        design = design_of("rbd-journaling", "talk")
         made = SingleTool(bench_of(site_of()), design)
         cell = cells(made, variant, io_type="write")[0]
         made.target.images[cell.variant.image_name] = [BlockImage("pool", "", "image", cell.variant.image, "")]
@@ -59,7 +57,7 @@ def measured():
 
 
 def snapshot_variant():
-    variants = expand(load_experiment("rbd-journaling"), "talk").variants
+    variants = design_of("rbd-journaling", "talk").variants
     return next(one.name for one in variants if one.image.mirroring == "snapshot")
 
 

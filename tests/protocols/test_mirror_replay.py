@@ -25,7 +25,7 @@ from replay.protocols.mirror_lag import MirrorLagProtocol
 from replay.protocols.mirror_replay import MirrorReplayProtocol
 from replay.protocols.observers import copies
 from replay.protocols.targets import images
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 from support.made_up_output import report
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -38,7 +38,7 @@ def bench():
 
 
 def protocol_of(**changes):
-    return MirrorReplayProtocol(bench(), expand({**load_experiment("mirror-replay"), **changes}, "talk"))
+    return MirrorReplayProtocol(bench(), design_of("mirror-replay", "talk", **changes))
 
 
 def site(socket="/nowhere.asok", namespace=""):
@@ -78,11 +78,9 @@ def test_a_variant_that_is_not_mirrored_as_it_says_is_refused():
 
 @pytest.mark.parametrize("interval", [7, 60])
 def test_a_lag_that_is_over_before_its_first_snapshot_is_refused(interval):
-    shipped = load_experiment("mirror-lag")
-    MirrorLagProtocol(bench(), expand(shipped, "smoke"))
-    longer = {**shipped, "snapshot_interval_seconds": interval}
+    MirrorLagProtocol(bench(), design_of("mirror-lag", "smoke"))
     with pytest.raises(ConfigurationError, match=f"a cell of 7 s is too short for a snapshot every {interval} s"):
-        MirrorLagProtocol(bench(), expand(longer, "smoke"))
+        MirrorLagProtocol(bench(), design_of("mirror-lag", "smoke", snapshot_interval_seconds=interval))
 
 
 # The order of things when something fails --------------------------------------------------------------------------

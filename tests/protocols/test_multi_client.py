@@ -21,14 +21,12 @@ from replay.base.errors import ConfigurationError
 from replay.cluster.cluster import Cluster, client_conf, write_client_conf
 from replay.cluster.fio_clients import FioServers, is_listening, spread
 from replay.cluster.site import Pool, Pools
-from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured
 from replay.ownership.images import BlockImage
 from replay.protocols.drivers import fio
 from replay.protocols.drivers.fio import clients_in, hosts_of, who_was_lost
 from replay.protocols.multi_client import MultiClient
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 from support.patience import patient, wait_until
 from support.programs import needs, processes
 from support.samples import sample
@@ -61,15 +59,10 @@ def bench(tmp_path, say=lambda line: None, **of_site):
     return bench_of(site(**of_site), session, sampler=sampler, say=say)
 
 
-def design_of(tmp_path, **changes):
-    configuration = {**load_experiment("client-sweep"), **changes}
-    return expand(configuration, "quick")
-
-
 @pytest.fixture
 def protocol(tmp_path, monkeypatch):
     """The protocol with images, and a tool that leaves the files of the test."""
-    made = MultiClient(bench(tmp_path), design_of(tmp_path))
+    made = MultiClient(bench(tmp_path), design_of("client-sweep"))
     image = made.design.variants[0].image
     made.target.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(4)]
     made.left = (b"", 0)
@@ -154,7 +147,7 @@ def test_if_one_of_eight_hosts_dies_in_the_cell_it_is_void_and_names_the_host_by
     before, told, cut = folders_of_clients(), [], []
     with ssh_server(names) as server:
         monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
-        made = MultiClient(bench(tmp_path, hosts=names, say=told.append), design_of(tmp_path))
+        made = MultiClient(bench(tmp_path, hosts=names, say=told.append), design_of("client-sweep"))
         image = made.design.variants[0].image
         made.target.images["without-journal"] = [BlockImage("replay", "", f"image-{n}", image, "") for n in range(8)]
         cell = replace(cell_with(made, 4), levels={**cell_with(made, 4).levels, "clients": 8})
@@ -188,21 +181,21 @@ def test_no_client_is_counted_in_output_that_is_cut_off(cut):
 
 def test_clients_in_a_namespace_are_refused_because_fio_does_not_support_them(tmp_path):
     with pytest.raises(ConfigurationError, match="does not support RADOS namespaces"):
-        MultiClient(bench(tmp_path, namespace="mine"), design_of(tmp_path))
+        MultiClient(bench(tmp_path, namespace="mine"), design_of("client-sweep"))
 
 
 def test_mirrored_variants_are_refused(tmp_path):
     mirrored = [{"name": "mirrored", "label": "Mirrored", "mirroring": "snapshot"}]
     scales = {name: {"blocks": 1, "target_seconds": 1} for name in ("smoke", "quick", "talk")}
     with pytest.raises(ConfigurationError, match="no mirrored variants: mirrored"):
-        MultiClient(bench(tmp_path), design_of(tmp_path, variants=mirrored, scales=scales))
+        MultiClient(bench(tmp_path), design_of("client-sweep", variants=mirrored, scales=scales))
 
 
 def test_clients_run_on_the_hosts_that_the_site_names_if_its_file_allows_that(tmp_path):
-    named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of(tmp_path))
+    named = MultiClient(bench(tmp_path, hosts=("node-1", "node-2")), design_of("client-sweep"))
     assert named.driver.hosts == ("node-1", "node-2")
     for where in ({"hosts": ()}, {"hosts": ("node-1",), "allows": set()}):
-        assert MultiClient(bench(tmp_path, **where), design_of(tmp_path)).driver.hosts == ("localhost",)
+        assert MultiClient(bench(tmp_path, **where), design_of("client-sweep")).driver.hosts == ("localhost",)
 
 
 def test_a_socket_counts_only_if_somebody_accepts_connections_on_it(tmp_path):

@@ -15,7 +15,6 @@ from replay.cluster.cluster import Cluster
 from replay.cluster.running import ToolRun
 from replay.cluster.site import Ceilings, Pool, Pools
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.attempts import History
 from replay.evidence.record import Wait
 from replay.measure.bench import MachineReading
@@ -24,7 +23,7 @@ from replay.protocols import object_bench
 from replay.protocols.drivers import rados_bench as rados_driver
 from replay.protocols.object_bench import ObjectBench
 from replay.protocols.targets import objects
-from support.bench import bench_of, cell, site_of
+from support.bench import bench_of, cell, design_of, site_of
 from support.made_up_output import rados_json
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -123,12 +122,11 @@ def make(rados, monkeypatch):
     """Make a protocol on a cluster of the fake program, which does not allow the numbers of copies in `refused`."""
 
     def of(*, refused=(), ceilings=None, **changes):
-        configuration = {**load_experiment("rados-bench"), **changes}
         site = site_of(pools=Pools(Pool("data", "of-the-site")), ceilings=ceilings or Ceilings())
         session = SimpleNamespace(cluster=Cluster("c"), command=lambda command: {"size": 3})
         said = []
         bench = bench_of(site, session, sampler=Sampler(), say=said.append)
-        made = ObjectBench(bench, expand(configuration, "quick"))
+        made = ObjectBench(bench, design_of("rados-bench", **changes))
         made.said = said
 
         def create(bench, suffix, spec: PoolSpec, *, application):

@@ -12,7 +12,6 @@ import pytest
 from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.running import ToolRun
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Wait
 from replay.measure.bench import MachineReading
 from replay.ownership.daemon_settings import Osd
@@ -21,7 +20,7 @@ from replay.protocols.drivers.rados_bench import Rounds
 from replay.protocols.placement import BALANCER, MESSAGE_CAP, SIZE_CAP, PlacedRounds, PlacementProtocol
 from replay.protocols.targets.objects import POOL_EMPTIED
 from replay.tools.placement import ROLES
-from support.bench import bench_of, cell, site_of
+from support.bench import bench_of, cell, design_of, site_of
 from support.made_up_output import placement_files, rados_json
 from support.patience import patient
 from support.smoke import measure_as_shipped
@@ -81,7 +80,7 @@ def make(monkeypatch):
     def of(experiment="placement", *, balancer=True, **changes):
         sampler = SimpleNamespace(read=lambda: None)
         bench = bench_of(site_of(), sampler=sampler, daemons_are_here=True)
-        made = PlacementProtocol(bench, expand({**load_experiment(experiment), **changes}, "quick"))
+        made = PlacementProtocol(bench, design_of(experiment, **changes))
         made.settings = made.target.settings = Settings()
         made.removed, made.waited, made.fills = [], [], []
         monkeypatch.setattr(placement, "throttles", made.settings.throttles)

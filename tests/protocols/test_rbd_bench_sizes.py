@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from replay.base.errors import ReplayError
 from replay.design.configuration import load_experiment
 from replay.design.design import Sizing
-from replay.design.expansion import expand
 from replay.design.sizing import MOST_GROWTH, PilotRound, longer_bytes
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, host
 from replay.protocols.drivers import sized_tool
 from replay.protocols.drivers.sized_tool import Pilots
 from replay.protocols.single_tool import SingleTool
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 
 MIB = 1 << 20
 
@@ -43,8 +42,7 @@ def sized(tmp_path, monkeypatch):
     """
 
     def of(operations_per_second, pattern, name="rbd-bench", threads=16, pilot=None, **changes):
-        configuration = {**load_experiment(name), **changes}
-        design = expand(configuration, "quick")
+        design = design_of(name, **changes)
         cell = next(
             cell
             for one in design.sets

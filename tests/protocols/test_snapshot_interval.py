@@ -7,17 +7,15 @@ import os
 import pytest
 
 from replay.base.errors import ConfigurationError
-from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.record import Measured, SampleTable
 from replay.protocols.write_latency import SnapshotIntervalProtocol
-from support.bench import bench_of, site_of
+from support.bench import bench_of, design_of, site_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import described, measure_as_shipped
 
 
 def protocol_of(scale="talk", **changes):
-    design = expand({**load_experiment("snapshot-interval"), **changes}, scale)
+    design = design_of("snapshot-interval", scale, **changes)
     return SnapshotIntervalProtocol(bench_of(site_of()), design)
 
 

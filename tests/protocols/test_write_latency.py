@@ -12,7 +12,6 @@ from replay.base.errors import ConfigurationError, ReplayError
 from replay.cluster.mirroring import NOT_BEGUN
 from replay.cluster.site import Pool, Pools
 from replay.design.configuration import load_experiment
-from replay.design.expansion import expand
 from replay.evidence.attempts import BlockWriter
 from replay.evidence.record import Measured, Wait
 from replay.ownership.images import BlockImage
@@ -23,7 +22,7 @@ from replay.protocols.observers.daemons import CellCountersAboveIdle
 from replay.protocols.observers.mirror import Level
 from replay.protocols.targets.images import Images
 from replay.protocols.write_latency import WriteLatencyProtocol
-from support.bench import bench_of, cell, site_of
+from support.bench import bench_of, cell, design_of, site_of
 from support.made_up_output import latency_log, report, steps_log
 from support.smoke import measure_as_shipped
 
@@ -32,7 +31,7 @@ SECONDS_OF_RUN = 10.0
 
 def protocol(scale="talk", namespace="", **changes):
     bench = bench_of(site_of(pools=Pools(Pool("replay", namespace))))
-    return WriteLatencyProtocol(bench, expand({**load_experiment("write-latency"), **changes}, scale))
+    return WriteLatencyProtocol(bench, design_of("write-latency", scale, **changes))
 
 
 def in_set(made, point):

@@ -13,7 +13,9 @@ from typing import Any
 from replay.base.clock import Costs, Waiting
 from replay.cluster.cluster import Cluster
 from replay.cluster.site import Ceilings, Pool, Pools
-from replay.design.design import Cell
+from replay.design.configuration import load_experiment
+from replay.design.design import Cell, Design
+from replay.design.expansion import expand
 from replay.design.sizing import Write
 from replay.measure.bench import Bench
 from replay.measure.protocol import Protocol
@@ -48,6 +50,11 @@ def site_of(**changes: Any) -> SimpleNamespace:
         "fsid": None,
     }
     return SimpleNamespace(**known | changes)
+
+
+def design_of(experiment: str, scale: str = "quick", **changes: Any) -> Design:
+    """Return the design of an experiment that ships, with other keys of its file."""
+    return expand({**load_experiment(experiment), **changes}, scale)
 
 
 def bench_of(
