@@ -22,7 +22,7 @@ from replay.cluster import admin_commands
 from replay.cluster.admin_commands import administrator, rights
 from replay.cluster.cluster import CephCommandError, Cluster
 from replay.cluster.session import MonitorSession
-from replay.cluster.site import Ceilings, Pool
+from replay.cluster.site import Ceilings, Pool, Site
 from replay.cluster.site_file import load_site
 from replay.ownership.ledger import Ledger
 from replay.ownership.write_budget import WriteBudget
@@ -33,7 +33,7 @@ from replay.preflight.checks import Findings
 from support.hostile import ClosedPath
 from support.samples import fixture_json
 
-WriteSite = Callable[[str, str], Path]
+Load = Callable[..., Site]
 TEXT = """\
 name: mine
 label: Mine
@@ -60,19 +60,25 @@ class GoneReader(StringIO):
         raise BrokenPipeError
 
 
-def test_a_reader_that_is_gone_is_left_to_the_command(write_site: WriteSite, tmp_path: Path) -> None:
+def test_a_reader_that_is_gone_is_left_to_the_command(load: Load) -> None:
     with pytest.raises(BrokenPipeError):
-        preflight.show(preflight.Report(_load(write_site, tmp_path), Findings(), []), GoneReader())
+        preflight.show(preflight.Report(load(), Findings(), []), GoneReader())
 
 
-def _load(write_site: WriteSite, tmp_path: Path, allows: str = "[second_site]") -> preflight.Site:
-    text = TEXT.replace("CONF", f"{tmp_path}/ceph.conf").replace("KEYRING", f"{tmp_path}/keyring")
-    write_site("mine", text.replace("SECOND", f"{tmp_path}/second").replace("[second_site]", allows))
-    return load_site("mine", check_files=False)
+@pytest.fixture
+def load(write_site: Callable[[str, str], Path], tmp_path: Path) -> Load:
+    """Return a function that loads the site; its files are in a folder, and need not exist."""
+
+    def loaded(folder: Path = tmp_path, *, allows: str = "[second_site]") -> Site:
+        text = TEXT.replace("CONF", f"{folder}/ceph.conf").replace("KEYRING", f"{folder}/keyring")
+        write_site("mine", text.replace("SECOND", f"{folder}/second").replace("[second_site]", allows))
+        return load_site("mine", check_files=False)
+
+    return loaded
 
 
-def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: WriteSite, tmp_path: Path) -> None:
-    site = _load(write_site, tmp_path)
+def test_the_commands_of_an_administrator_are_complete_and_exact(load: Load, tmp_path: Path) -> None:
+    site = load()
     ceph, rbd = (f"{program} --conf {tmp_path}/ceph.conf --name client.admin" for program in ("ceph", "rbd"))
     assert [one.text for one in admin_commands.user(site)] == [
         "(umask 077 && set -o noclobber &&\n"
@@ -107,11 +113,9 @@ def test_the_commands_of_an_administrator_are_complete_and_exact(write_site: Wri
     ]
 
 
-def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_container(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
+def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_container(load: Load, tmp_path: Path) -> None:
     (tmp_path / "second.client.admin.keyring").touch()
-    site = _load(write_site, tmp_path)
+    site = load()
     made = admin_commands.initialise(site.primary, site.pools.data)
     assert admin_commands.in_form(made.text, site, "conf") == made.text
     assert admin_commands.in_form(made.text, site, "plain") == "rbd pool init replay"
@@ -125,8 +129,8 @@ def test_commands_are_also_printed_for_a_host_of_the_cluster_and_for_its_contain
     assert f"cephadm shell {there} -- ceph --name client.admin osd pool create replay 64" in inside
 
 
-def test_packages_that_this_machine_lacks_are_installed_on_no_other_one(write_site: WriteSite, tmp_path: Path) -> None:
-    site, findings = _load(write_site, tmp_path), Findings()
+def test_packages_that_this_machine_lacks_are_installed_on_no_other_one(load: Load) -> None:
+    site, findings = load(), Findings()
     findings.add("pools", "refused", "no pool", commands=[admin_commands.initialise(site.primary, site.pools.data)])
     findings.add("tools", "warning", "no iperf3", commands=[admin_commands.install("iperf3")])
     report = preflight.Report(site, findings, [])
@@ -136,10 +140,10 @@ def test_packages_that_this_machine_lacks_are_installed_on_no_other_one(write_si
 
 
 def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = Release(20, "20.2.4", "made up", tmp_path / "release")
-    site = _load(write_site, tmp_path)
+    site = load()
     site = replace(site, primary=replace(site.primary, programs=Programs(release)))
     assert admin_commands.of_release(site) == [], "this machine does not have it"
     for name in ("ceph", "rbd", "rados"):
@@ -164,8 +168,8 @@ def test_commands_for_this_machine_run_with_the_release_that_the_site_names(
     assert done.stdout == "rbd ceph osd pool ls\n"
 
 
-def test_every_command_has_an_undo_and_the_last_one_is_undone_first(write_site: WriteSite, tmp_path: Path) -> None:
-    report = preflight.preflight(_load(write_site, tmp_path), [])
+def test_every_command_has_an_undo_and_the_last_one_is_undone_first(load: Load) -> None:
+    report = preflight.preflight(load(), [])
     commands = report.findings.commands()
     assert all(command.undo for command in commands)
     assert report.public()["undo"] == [command.undo for command in reversed(commands)]
@@ -200,9 +204,9 @@ def _run_with(programs: dict[str, str], script: str, folder: Path) -> subprocess
     ],
 )
 def test_the_undo_of_a_pool_deletes_none_that_holds_something_of_an_image_or_cannot_be_listed(
-    write_site: WriteSite, tmp_path: Path, role: str, listed: str, status: int, is_deleted: bool
+    load: Load, tmp_path: Path, role: str, listed: str, status: int, is_deleted: bool
 ) -> None:
-    site = _load(write_site, tmp_path)
+    site = load()
     wanted = getattr(site.pools, role)
     made = admin_commands.pool(site.primary, wanted, is_data_pool=role == "data_pool")
     programs = {"rados": f"printf '{listed}'\nexit {status}", "ceph": f'echo "$@" >> {tmp_path}/said'}
@@ -220,9 +224,9 @@ def test_the_undo_of_a_pool_deletes_none_that_holds_something_of_an_image_or_can
     ],
 )
 def test_a_pool_that_cannot_be_listed_is_deleted_only_if_nothing_was_counted_in_it(
-    write_site: WriteSite, tmp_path: Path, groups: str, is_deleted: bool
+    load: Load, tmp_path: Path, groups: str, is_deleted: bool
 ) -> None:
-    site = _load(write_site, tmp_path)
+    site = load()
     undo = admin_commands.pool(site.primary, site.pools.data_pool, is_data_pool=True).undo
     (tmp_path / "groups").write_text(groups)
     ceph = f'case "$*" in *ls-by-pool*) cat {tmp_path}/groups ;; *) echo "$@" >> {tmp_path}/said ;; esac'
@@ -241,8 +245,8 @@ def test_a_mirror_daemon_is_stopped_only_on_a_host_of_its_cluster(tmp_path: Path
     assert keyring.exists() != is_stopped
 
 
-def test_rights_to_make_and_remove_pools_end_at_replays_own(write_site: WriteSite, tmp_path: Path) -> None:
-    site = _load(write_site, tmp_path)
+def test_rights_to_make_and_remove_pools_end_at_replays_own(load: Load) -> None:
+    site = load()
     pools = replace(site.pools, data=replace(site.pools.data, name="bench", create=True))
     found = rights(replace(site, pools=pools, allows=frozenset({"pool_create", "pool_delete"})))
     commands = re.findall(r'allow command "([^"]*)" with (\S+)(=| prefix )(\S+?)(?:,|$)', found["mon"])
@@ -285,7 +289,7 @@ def test_a_user_who_cannot_read_the_osds_counters_is_told_what_stays_unknown(up:
 
 @pytest.mark.parametrize(("answer", "level", "status"), [(True, "ok", 0), (False, "refused", 4), (None, "warning", 0)])
 def test_preflight_says_whether_pools_can_be_removed(
-    write_site: WriteSite, tmp_path: Path, answer: bool | None, level: str, status: int
+    load: Load, tmp_path: Path, answer: bool | None, level: str, status: int
 ) -> None:
     class Session:
         cluster = Cluster(tmp_path / "ceph.conf", "client.replay")
@@ -296,7 +300,7 @@ def test_preflight_says_whether_pools_can_be_removed(
                 raise CephCommandError("error 13: access denied", where="config show", exit_status_of_tool=13)
             return answer
 
-    site = _load(write_site, tmp_path)
+    site = load()
     findings = Findings()
     pool_checks.check_own_pools(site, Session(), {"quorum_names": ["a", "b"]}, findings)
     assert findings.items == [], "the site makes no pools"
@@ -307,10 +311,8 @@ def test_preflight_says_whether_pools_can_be_removed(
     assert preflight.Report(site, findings, []).exit_status == status
 
 
-def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
-    site = _load(write_site, tmp_path)
+def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster(load: Load, tmp_path: Path) -> None:
+    site = load()
     commands = [one.text for one in admin_commands.everything(site)]
     there = f"--conf {tmp_path}/second.conf --name client.admin"
     assert any(f"ceph {there} osd pool create replay 64 64 replicated &&" in each for each in commands)
@@ -326,26 +328,26 @@ def test_the_first_list_covers_both_clusters_and_every_command_names_its_cluster
     )
 
 
-def test_the_administrators_keyring_beside_the_conf_is_named(write_site: WriteSite, tmp_path: Path) -> None:
+def test_the_administrators_keyring_beside_the_conf_is_named(load: Load, tmp_path: Path) -> None:
     (tmp_path / "second.client.admin.keyring").touch()
-    site = _load(write_site, tmp_path)
+    site = load()
     first, second = (administrator(each) for each in (site.primary, site.secondary) if each)
     assert first.keyring is None
     assert second.arguments()[-1] == f"{tmp_path}/second.client.admin.keyring"
 
 
-def test_paths_are_quoted(write_site: WriteSite, tmp_path: Path) -> None:
+def test_paths_are_quoted(load: Load, tmp_path: Path) -> None:
     folder = tmp_path / "a folder; of $(mine)"
     folder.mkdir()
-    for command in admin_commands.everything(_load(write_site, folder)):
+    for command in admin_commands.everything(load(folder)):
         for text in (command.text, command.undo):
             words = shlex.split(text.replace("$(", " ").replace(")", " "), comments=False)
             assert not {"a", "folder;", "of"} & set(words), text
 
 
-def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tmp_path: Path) -> None:
+def test_no_user_is_printed_over_a_keyring_that_exists(load: Load, tmp_path: Path) -> None:
     (tmp_path / "keyring").symlink_to(tmp_path / "nowhere")
-    site = _load(write_site, tmp_path)
+    site = load()
     assert admin_commands.user(site) == []
     (made,) = admin_commands.second_user(site)
     assert "mon 'profile rbd, allow command \"config get\" with key=rbd_mirror_journal_poll_age' osd" in made.text
@@ -353,15 +355,15 @@ def test_no_user_is_printed_over_a_keyring_that_exists(write_site: WriteSite, tm
     assert admin_commands.second_user(site) == []
 
 
-def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(write_site: WriteSite, tmp_path: Path) -> None:
-    site = _load(write_site, tmp_path, allows="[]")
+def test_no_second_cluster_is_printed_if_the_site_does_not_allow_it(load: Load) -> None:
+    site = load(allows="[]")
     assert admin_commands.second_site(site) == []
     assert not any("second.conf" in each.text for each in admin_commands.everything(site))
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
-def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, shell: str) -> None:
-    site = _load(write_site, tmp_path)
+def test_every_command_is_sound_shell(load: Load, shell: str) -> None:
+    site = load()
     assert site.secondary is not None
     printed = [*admin_commands.everything(site), *admin_commands.mirror_daemon(site.secondary, "an-fsid")]
     forms = [
@@ -376,8 +378,8 @@ def test_every_command_is_sound_shell(write_site: WriteSite, tmp_path: Path, she
         assert (checked.returncode, checked.stderr) == (0, ""), command
 
 
-def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: WriteSite, tmp_path: Path) -> None:
-    site = _load(write_site, tmp_path)
+def test_a_site_without_its_files_gets_all_commands_and_is_refused(load: Load) -> None:
+    site = load()
     report = preflight.preflight(site, preflight.load_experiments())
     assert report.exit_status == 4
     assert set(report.findings.commands()) >= set(admin_commands.everything(site))
@@ -386,28 +388,26 @@ def test_a_site_without_its_files_gets_all_commands_and_is_refused(write_site: W
     assert "If the clusters are newer, first name their client_release." in text
 
 
-def test_with_a_keyring_but_no_conf_nothing_is_printed(write_site: WriteSite, tmp_path: Path) -> None:
+def test_with_a_keyring_but_no_conf_nothing_is_printed(load: Load, tmp_path: Path) -> None:
     (tmp_path / "keyring").touch()
-    report = preflight.preflight(_load(write_site, tmp_path, allows="[]"), [])
+    report = preflight.preflight(load(allows="[]"), [])
     assert report.exit_status == 4
     assert report.findings.commands() == []
 
 
 def test_where_nothing_can_be_printed_it_does_not_say_that_nothing_is_missing(
-    write_site: WriteSite, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    load: Load, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "keyring").touch()
-    _load(write_site, tmp_path, allows="[]")
+    load(allows="[]")
     assert main(["preflight", "--site", "mine", "--experiment", "rbd-bench", "--format", "conf"]) == 4
     shown = capsys.readouterr()
     assert shown.out == "no command to run\n"
     assert "no command helps: files: conf of the primary cluster" in shown.err
 
 
-def test_a_second_cluster_that_keeps_a_run_from_starting_is_refused_with_what_to_do(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
-    site, findings = _load(write_site, tmp_path), Findings()
+def test_a_second_cluster_that_keeps_a_run_from_starting_is_refused_with_what_to_do(load: Load, tmp_path: Path) -> None:
+    site, findings = load(), Findings()
     second = site.second_site
     assert second is not None
     (tmp_path / "ceph.conf").touch()
@@ -434,8 +434,8 @@ def test_a_second_cluster_that_keeps_a_run_from_starting_is_refused_with_what_to
     assert all(item.text.endswith(advice) for item in findings.items)
 
 
-def test_a_keyring_in_a_folder_that_may_not_be_entered_is_a_finding(write_site: WriteSite, tmp_path: Path) -> None:
-    site, findings = _load(write_site, tmp_path, allows="[]"), Findings()
+def test_a_keyring_in_a_folder_that_may_not_be_entered_is_a_finding(load: Load, tmp_path: Path) -> None:
+    site, findings = load(allows="[]"), Findings()
     (tmp_path / "ceph.conf").touch()
     site = replace(site, primary=replace(site.primary, keyring=ClosedPath(tmp_path / "keyring")))
     assert not preflight_checks.check_files(site, findings)
@@ -444,12 +444,12 @@ def test_a_keyring_in_a_folder_that_may_not_be_entered_is_a_finding(write_site: 
 
 
 def test_the_write_probe_leaves_making_pools_to_the_first_measurement(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = SimpleNamespace(session=SimpleNamespace(command=lambda asked: [{"poolname": "replay"}]))
     monkeypatch.setattr(write_probe, "_opened", lambda site: nullcontext(bench))
     findings = Findings()
-    write_probe.write_probe(_load(write_site, tmp_path), findings)
+    write_probe.write_probe(load(), findings)
     (item,) = findings.items
     assert item.level == "note"
     assert item.text == "not tried: the first measurement makes pool replay-ec, replay-journal"
@@ -485,7 +485,7 @@ CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)
     ],
 )
 def test_a_cluster_that_does_not_let_replay_in_gets_no_commands(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, said: str
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, said: str
 ) -> None:
     def refuse(self: MonitorSession, command: object, **_: object) -> None:
         raise CephCommandError(what, where="here")
@@ -494,7 +494,7 @@ def test_a_cluster_that_does_not_let_replay_in_gets_no_commands(
     (tmp_path / "ceph.conf").write_text("[global]\n  mon_host = [v2:10.0.0.1:3300]\n")
     for name in ("keyring", "second.conf", "second.keyring"):
         (tmp_path / name).touch(mode=0o600)
-    report = preflight.preflight(_load(write_site, tmp_path), [])
+    report = preflight.preflight(load(), [])
     assert report.exit_status == 4
     (refused,) = [item for item in report.findings.items if item.level == "refused"]
     assert said in refused.text
@@ -503,10 +503,8 @@ def test_a_cluster_that_does_not_let_replay_in_gets_no_commands(
 
 
 @pytest.mark.parametrize("number", [1, 13])
-def test_a_user_with_other_capabilities_is_refused_and_no_command_changes_them(
-    write_site: WriteSite, tmp_path: Path, number: int
-) -> None:
-    site = _load(write_site, tmp_path)
+def test_a_user_with_other_capabilities_is_refused_and_no_command_changes_them(load: Load, number: int) -> None:
+    site = load()
     denied = CephCommandError(f"error {number}: access denied", where="ceph status", exit_status_of_tool=number)
     assert "this user has other caps; give Replay a user of its own" in preflight_checks.why_no_answer(
         site.primary, denied
@@ -533,11 +531,11 @@ class Silent(Denying):
 
 
 def test_a_user_whom_no_osd_answers_gets_the_advice_of_another_user_and_is_asked_nothing_more(
-    write_site: WriteSite, tmp_path: Path
+    load: Load, tmp_path: Path
 ) -> None:
     findings = Findings()
     pool_checks._check_reading(Pool("replay"), Silent(tmp_path / "ceph.conf"), findings)
-    preflight_checks.check_stop_switch(_load(write_site, tmp_path), None, findings)
+    preflight_checks.check_stop_switch(load(), None, findings)
     (item,) = findings.items
     assert item.level == "refused"
     assert "client.replay2 cannot list replay: no answer within 10 s" in item.text
@@ -581,12 +579,10 @@ def test_an_empty_data_pool_without_an_application_is_named_as_that(tmp_path: Pa
     assert item.text.endswith("an administrator runs: ceph osd pool application enable replay-ec rbd")
 
 
-def test_each_experiment_says_what_it_can_do_and_why_not(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_experiment_says_what_it_can_do_and_why_not(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     estimates = {"rbd-journaling": {"cells": 100, "hours": 2.5, "bytes_to_client": 2**31, "bytes_to_media": 2**33}}
     monkeypatch.setattr(preflight, "_figures", lambda *_: estimates)
-    site = _load(write_site, tmp_path, allows="[]")
+    site = load(allows="[]")
     report = preflight.preflight(site, preflight.load_experiments(), scale="talk")
     rows = {row["name"]: row for row in report.experiments}
     assert rows["failover"]["missing"] == {"second_site": "the site's file does not allow it"}
@@ -596,48 +592,44 @@ def test_each_experiment_says_what_it_can_do_and_why_not(
     assert report.public()["measuring"] == "refused"
 
 
-def _on_a_bare_site(write_site: WriteSite, tmp_path: Path, experiments: list[dict[str, Any]], lacking: dict[str, str]):
+def _on_a_bare_site(load: Load, experiments: list[dict[str, Any]], lacking: dict[str, str]):
     """The rows of experiments on a site that allows nothing, and the report; each would take an hour."""
-    site, findings = _load(write_site, tmp_path, allows="[]"), Findings()
+    site, findings = load(allows="[]"), Findings()
     figures = {"cells": 24, "hours": 1.0, "bytes_to_client": 2**31, "bytes_to_media": 2**33}
     rows = [preflight._experiment(site, one, lacking, figures) for one in experiments]
     return rows, text_of(preflight.Report(site, findings, rows))
 
 
-def test_an_experiment_that_must_read_the_osds_counters_is_not_called_possible_without_them(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
+def test_an_experiment_that_must_read_the_osds_counters_is_not_called_possible_without_them(load: Load) -> None:
     experiments = preflight.load_experiments(["amplification", "rbd-bench"])
-    (row, other), said = _on_a_bare_site(write_site, tmp_path, experiments, {preflight_checks.OSD_COUNTERS: "denied"})
+    (row, other), said = _on_a_bare_site(load, experiments, {preflight_checks.OSD_COUNTERS: "denied"})
     assert (row["missing"], row["estimate"]) == ({"osd_counters": "denied"}, {})
     assert other["missing"] == {}
     assert "cannot be measured here: osd_counters: denied" in said
     assert "All of it: 24 cells" in said, "the other one alone"
-    (row, _), _ = _on_a_bare_site(write_site, tmp_path, experiments, {})
+    (row, _), _ = _on_a_bare_site(load, experiments, {})
     assert row["missing"] == {} and row["estimate"]["cells"] == 24
 
 
-def test_an_experiment_on_the_copy_is_not_called_possible_where_nobody_can_ask_the_mirror_daemon(
-    write_site: WriteSite, tmp_path: Path
-) -> None:
-    (experiment,), site = preflight.load_experiments(["mirror-lag"]), _load(write_site, tmp_path)
+def test_an_experiment_on_the_copy_is_not_called_possible_where_nobody_can_ask_the_mirror_daemon(load: Load) -> None:
+    (experiment,), site = preflight.load_experiments(["mirror-lag"]), load()
     row = preflight._experiment(site, experiment, {}, {"cells": 24})
     assert "names no admin socket of the mirror daemon" in row["missing"]["second_site"]
     assert row["estimate"] == {}
 
 
-def test_an_experiment_of_which_no_variant_can_be_measured_says_so(write_site: WriteSite, tmp_path: Path) -> None:
-    _, said = _on_a_bare_site(write_site, tmp_path, preflight.load_experiments(["baseline"]), {})
+def test_an_experiment_of_which_no_variant_can_be_measured_says_so(load: Load) -> None:
+    _, said = _on_a_bare_site(load, preflight.load_experiments(["baseline"]), {})
     text = said.partition("baseline: ")[2]
     assert "no variant can be measured here\n    skipped: Random reads: host_root: " in text
     assert "can be measured: " not in text
 
 
 def test_only_the_experiments_that_are_named_are_reckoned(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("REPLAY_BENCHMARKS", str(tmp_path / "benchmarks"))
-    _load(write_site, tmp_path)
+    load()
     words = ["preflight", "--site", "mine", "--scale", "quick", "--json"]
     assert main([*words, "--experiment", "rbd-bench", "--experiment", "baseline"]) == 4
     rows = json.loads(capsys.readouterr().out)["experiments"]
@@ -658,14 +650,9 @@ def test_only_the_experiments_that_are_named_are_reckoned(
     ],
 )
 def test_the_peers_of_both_clusters_the_poll_age_in_use_and_the_distance_are_said(
-    write_site: WriteSite,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    first: list[str],
-    poll_age: float | None,
-    said: str,
+    load: Load, monkeypatch: pytest.MonkeyPatch, first: list[str], poll_age: float | None, said: str
 ) -> None:
-    site = _load(write_site, tmp_path)
+    site = load()
     assert site.secondary is not None
 
     class Session:
@@ -702,7 +689,7 @@ def test_the_peers_of_both_clusters_the_poll_age_in_use_and_the_distance_are_sai
     ids=["of the pool", "of all pools", "of another namespace", "of one image", "none"],
 )
 def test_a_schedule_that_takes_snapshots_of_replays_images_as_well_is_named(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[Any] | None, intervals: list[str]
+    load: Load, monkeypatch: pytest.MonkeyPatch, rows: list[Any] | None, intervals: list[str]
 ) -> None:
     def printed(self: Cluster, *words: str, **_: float) -> list[Any]:
         assert words[1:5] == ("mirror", "snapshot", "schedule", "ls")
@@ -712,22 +699,22 @@ def test_a_schedule_that_takes_snapshots_of_replays_images_as_well_is_named(
 
     monkeypatch.setattr(Cluster, "json", printed)
     findings = Findings()
-    mirroring._check_schedule(_load(write_site, tmp_path), findings)
+    mirroring._check_schedule(load(), findings)
     assert [item.level for item in findings.items] == ["warning"] * len(intervals)
     assert all(each in item.text for each, item in zip(intervals, findings.items, strict=True))
 
 
 @pytest.mark.parametrize(("hour", "said"), [(23, "open (22:00 to 06:00 Europe/Berlin)"), (12, "opens in 9.0 h")])
-def test_the_time_window_is_reported(write_site: WriteSite, tmp_path: Path, hour: int, said: str) -> None:
+def test_the_time_window_is_reported(load: Load, hour: int, said: str) -> None:
     findings = Findings()
-    preflight._risks(_load(write_site, tmp_path), findings, datetime(2026, 1, 10, hour, tzinfo=UTC))
+    preflight._risks(load(), findings, datetime(2026, 1, 10, hour, tzinfo=UTC))
     assert said in "\n".join(item.text for item in findings.items)
 
 
 def test_an_unreachable_monitor_is_reported_within_a_minute(
-    write_site: WriteSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site = _load(write_site, tmp_path)
+    site = load()
     (tmp_path / "ceph.conf").write_text("[global]\nmon host = v2:127.0.0.1:1/0\nauth client required = none\n")
     (tmp_path / "keyring").write_text("")
     shipped, awaited = preflight_checks.TIMEOUT_SECONDS, []
@@ -755,9 +742,9 @@ def test_an_unreachable_monitor_is_reported_within_a_minute(
     ],
 )
 def test_the_bytes_written_by_the_run_are_compared_with_its_ceiling(
-    write_site: WriteSite, tmp_path: Path, written: int, left: int, level: str, said: str
+    load: Load, written: int, left: int, level: str, said: str
 ) -> None:
-    site = replace(_load(write_site, tmp_path), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
+    site = replace(load(), ceilings=Ceilings(bytes_written_to_media_per_run=10 << 30))
     fsid = "11111111-2222-3333-4444-555555555555"
     if written:
         WriteBudget.of(fsid, "mine", "night").charge("an earlier night", written << 30)
