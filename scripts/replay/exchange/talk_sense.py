@@ -20,9 +20,9 @@ from replay.base.stats import median, t_quantile
 from replay.claims.model import REFUTED
 from replay.evidence.read import SIDECAR, list_raw
 from replay.exchange.importing.arrange import LOADS
-from replay.exchange.importing.runs import bytes_of
 from replay.exchange.sides import MEAN_LATENCY, RATE, Metric
 from replay.exchange.talk_points import CLIENTS, SOURCE, MeasuredVariant, Point, Ratio, Told, Walk
+from replay.tools.base import bytes_of
 
 #: By Little's law, rate times latency is what was in flight. Below this share of what was asked for, the queue was not
 #: full.

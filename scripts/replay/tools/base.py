@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, ClassVar, NoReturn
@@ -20,7 +21,13 @@ UNSTATED = "unstated"
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,19}(?:\.\d{0,19})?|\.\d{1,19})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_SIZE = re.compile(r"(\d{1,15}) ?([kmgtp]?)(i?)b?", re.ASCII | re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _ROLE = re.compile(r"output(?:-([1-9]\d{0,4})-([1-9]\d{0,4}))?", re.ASCII)
+#: (elapsed_seconds, metric, value) of each figure over time.
+Series = tuple[tuple[float, str, float], ...]
+#: What a row over time says: the second, and how many operations were finished by then.
+Row = tuple[float, float]
 
 
 class OutputError(ReplayError):
@@ -57,7 +64,7 @@ class Result:
     """
 
     metrics: Mapping[str, float] = field(default_factory=dict)
-    series: tuple[tuple[float, str, float], ...] = ()
+    series: Series = ()
     entities: tuple[tuple[str, str, str, float], ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
@@ -206,6 +213,12 @@ def number(text: Any) -> float | None:
     return value if isfinite(value) else None
 
 
+def bytes_of(text: str | None, *, kilo: int = 1024, kibi: int = 1024) -> int | None:
+    """Return a size in bytes, of which `4K` are four `kilo` and `4Ki` four `kibi`; None if it is none."""
+    match = _SIZE.fullmatch(text or "")
+    return int(match[1]) * (kibi if match[3] else kilo) ** _POWERS[match[2].lower()] if match else None
+
+
 def role_of(instance: int, number: int) -> str:
     """Return the role of the result file of an instance's pass, both counted from 1."""
     return "output" if (instance, number) == (1, 1) else f"output-{instance}-{number}"
@@ -245,6 +258,19 @@ def rounding_of(text: str) -> float:
     mantissa, _, exponent = text.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+
+
+def rates(rows: Iterable[Row], operation_bytes: float, file: str) -> Series:
+    """Return operations/s and bytes/s from differences between consecutive rows, at the second of the later one."""
+    series = []
+    for (second, finished), (later, more) in itertools.pairwise(rows):
+        if later <= second or more < finished:
+            what = f"time or operations go backwards at second {later:g}: output of two runs is mixed"
+            raise OutputError(what, file=file)
+        rate = (more - finished) / (later - second)
+        series.append((later, "operations_per_second", rate))
+        series.append((later, "bytes_per_second", rate * operation_bytes))
+    return tuple(series)
 
 
 # A tool's JSON, in which each value knows the keys that lead to it, so that errors name them -------------------------

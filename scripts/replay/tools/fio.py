@@ -9,11 +9,10 @@ keyring and options such as `rbd cache = false` belong there. fio 3.33's rbd eng
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
-from replay.tools.base import OutputError, Result, Run, Tool, option_text
+from replay.tools.base import OutputError, Result, Run, Tool, bytes_of, option_text
 from replay.tools.fio_report import (
     DIRECTIONS,
     Client,
@@ -26,8 +25,6 @@ from replay.tools.fio_report import (
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 #: Operations in flight at the end of the ramp count in `io_bytes` but not in `total_ios`. At least so many may.
 _IN_FLIGHT = 1024
-_SIZE = re.compile(r"(\d{1,15})([kKmMgG]?)i?[bB]?", re.ASCII)
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _RW = {
     ("read", "seq"): "read", ("write", "seq"): "write", ("rw", "seq"): "rw",
     ("read", "rand"): "randread", ("write", "rand"): "randwrite", ("rw", "rand"): "randrw",
@@ -156,7 +153,7 @@ def _check_took_part(clients: list[Client], levels: Mapping[str, Any], file: str
 
 def check_levels(client: Client, levels: Mapping[str, Any]) -> None:
     """Raise OutputError if fio's options, or what it did, contradict the requested levels."""
-    size, echoed = levels.get("io_size_bytes"), _size(client.options.get("bs"))
+    size, echoed = levels.get("io_size_bytes"), bytes_of(str(client.options.get("bs")))
     if None not in (size, echoed) and echoed != size:
         client.place.refuse(f"{client.name}: bs is {echoed}, expected {size}")
     for level, option in (("io_depth", "iodepth"), ("rw", "rw"), ("rw_mix_read", "rwmixread")):
@@ -202,11 +199,6 @@ def _directions_of(kind: str, mix: Any, client: Client) -> tuple[set[str], set[s
     operations = math.fsum(direction.operations for direction in client.directions.values())
     shares = {"read": int(mix) / 100, "write": 1 - int(mix) / 100}
     return {which for which in both if shares[which]}, {which for which in both if shares[which] * operations >= 10}
-
-
-def _size(text: Any) -> int | None:
-    match = _SIZE.fullmatch(text) if isinstance(text, str) else None
-    return int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
 # Metrics -------------------------------------------------------------------------------------------------------------

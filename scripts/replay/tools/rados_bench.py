@@ -6,10 +6,9 @@ Rows are used for the course over time: `sec` and `finished` of each (Ceph's src
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -18,12 +17,15 @@ from replay.tools.base import (
     Place,
     Reader,
     Result,
+    Row,
     Run,
+    Series,
     Tool,
     agrees,
     client_options,
     connection,
     number,
+    rates,
     read_json,
     roles_by_instance,
     rounding_of,
@@ -56,10 +58,6 @@ _ROUNDING, _ROUNDING_SECONDS = 1e-4, 1e-6
 #: What a line is: the announcement of a run, the columns' titles, a row, a statement of the summary, or of no interest.
 ANNOUNCEMENT, TITLES, ROW, STATEMENT, CHATTER = "announcement", "titles", "row", "statement", "chatter"
 _KINDS = {ANNOUNCEMENT: _MAINTAINING, TITLES: _TITLES, CHATTER: _CHATTER, ROW: _ROW, STATEMENT: _SUMMARY}
-
-Series = tuple[tuple[float, str, float], ...]
-#: (second, operations finished) of a row.
-Row = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -120,19 +118,6 @@ class Totals:
         return rates(rows, self.operation_bytes, self.file)
 
 
-def rates(rows: Iterable[Row], operation_bytes: float, file: str) -> Series:
-    """Return operations/s and bytes/s from differences of `finished` over `second` of consecutive rows."""
-    series = []
-    for (second, finished), (later, more) in itertools.pairwise(rows):
-        if later <= second or more < finished:
-            what = f"time or operations go backwards at second {later:g}: output of two runs is mixed"
-            raise OutputError(what, file=file)
-        rate = (more - finished) / (later - second)
-        series.append((later, "operations_per_second", rate))
-        series.append((later, "bytes_per_second", rate * operation_bytes))
-    return tuple(series)
-
-
 def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
     """Return the summary in the JSON that begins at `start`, and the rates over time. Raises OutputError."""
     report = read_json(text, file, start=start)
@@ -160,6 +145,12 @@ def _totals(summary: Place) -> Totals:
         latency_max=summary.number("max_latency"),
         latency_min=summary.number("min_latency"),
     )
+
+
+def in_words_of_json(summary: Mapping[str, str], announced: re.Match[str] | None) -> dict[str, str | None]:
+    """Return what the text states as the JSON does, whose keys are the same words."""
+    stated = {label.lower().replace(" ", "_"): value for label, value in summary.items()}
+    return {**stated, "concurrent_ios": announced["threads"] if announced else None}
 
 
 def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
@@ -207,9 +198,7 @@ def read_text(text: str, file: str) -> tuple[Totals | None, Series]:
         raise OutputError("not output of rados bench", file=file, line=max(1, len(lines)))
     if LAST not in summary:
         return None, rates(rows, float(started["size"]), file) if started else ()
-    # The JSON has the same words as its keys.
-    stated = {label.lower().replace(" ", "_"): value for label, value in summary.items()}
-    totals = _totals(Place(file, {**stated, "concurrent_ios": started["threads"] if started else None}))
+    totals = _totals(Place(file, in_words_of_json(summary, started)))
     if started and (started["kind"] != totals.kind or float(started["size"]) != totals.operation_bytes):
         raise OutputError("the summary is not that of the run that was announced", file=file)
     return totals, totals.series(rows)

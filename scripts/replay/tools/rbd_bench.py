@@ -21,11 +21,13 @@ from replay.tools.base import (
     Reader,
     Result,
     Run,
+    Series,
     Tool,
     agrees,
     client_options,
     connection,
     number,
+    rates,
     rounding_of,
 )
 
@@ -58,7 +60,7 @@ _KINDS = (
 )  # fmt: skip
 _UNITS = {None: 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
-_TYPES = {"rw": "readwrite"}
+TYPES = {"rw": "readwrite"}
 #: A run with fewer spans is too short to tell its start from its second half.
 FEWEST_SPANS = 4
 
@@ -140,6 +142,17 @@ def kind_of(line: str) -> tuple[str, re.Match[str] | None]:
     return next(((kind, match) for kind, pattern in _KINDS if (match := pattern.fullmatch(line))), ("", None))
 
 
+def levels_of(header: re.Match[str]) -> dict[str, Any]:
+    """Return the levels that a header states; its share of reads is None if it does not mix."""
+    return {
+        "io_type": header["type"] or "write",
+        "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
+        "io_size_bytes": int(header["size"]),
+        "io_threads": int(header["threads"]),
+        "rw_mix_read": int(header["mix"]) if header["mix"] else None,
+    }
+
+
 class _Parser:
     """Parses one output line by line, and keeps what it has read so far."""
 
@@ -149,7 +162,7 @@ class _Parser:
         self.line = 0
         self.failed = False
         self.header: re.Match[str] | None = None
-        self.rows: list[tuple[int, int]] = []
+        self.rows: list[tuple[float, float]] = []
         self.summary: dict[str, float] | None = None
         self.parts: dict[str, dict[str, float]] = {}
 
@@ -198,21 +211,13 @@ class _Parser:
             self._refuse(f"expected a row of numbers or the summary, found {line[:120]!r}")
 
     def _check_header(self, header: re.Match[str]) -> None:
-        stated = {
-            "io_type": header["type"] or "write",
-            "io_pattern": _PATTERNS.get(header["pattern"], header["pattern"]),
-            "io_size_bytes": int(header["size"]),
-            "io_threads": int(header["threads"]),
-            "io_total_bytes": int(header["bytes"]),
-            "rw_mix_read": int(header["mix"]) if header["mix"] else None,
-        }
-        for name, value in stated.items():
-            asked = _TYPES.get(self.levels.get(name), self.levels.get(name))
+        for name, value in {**levels_of(header), "io_total_bytes": int(header["bytes"])}.items():
+            asked = TYPES.get(self.levels.get(name), self.levels.get(name))
             if asked is not None and asked != value:
                 self._refuse(f"{name} is {value!r}, expected {asked!r}")
 
     def _take_row(self, match: re.Match[str]) -> None:
-        seconds, operations = int(match["sec"]), int(match["ops"])
+        seconds, operations = float(match["sec"]), float(match["ops"])
         if self.rows and (seconds <= self.rows[-1][0] or operations < self.rows[-1][1]):
             self._refuse("time or operations go backwards: output of two runs is mixed")
         self.rows.append((seconds, operations))
@@ -257,15 +262,12 @@ class _Parser:
             metrics |= {f"{which}_{key}": value for key, value in part.items()}
         return metrics
 
-    def _series(self) -> tuple[tuple[float, str, float], ...]:
+    def _series(self) -> Series:
         """Return rates between rows, from differences of OPS over SEC (the printed columns are averages)."""
-        size, series = int(self.header["size"]), []
-        for (start, before), (end, after) in zip([(0, 0), *self.rows], self.rows, strict=False):
-            if end > start:
-                rate = (after - before) / (end - start)
-                series.append((float(end), "operations_per_second", rate))
-                series.append((float(end), "bytes_per_second", rate * size))
-        return tuple(series)
+        # What was done by second 0 belongs to no span.
+        has_second_0 = bool(self.rows) and not self.rows[0][0]
+        rows = self.rows if has_second_0 else [(0.0, 0.0), *self.rows]
+        return rates(rows, int(self.header["size"]), self.file)
 
 
 def _course(rates: Mapping[float, float], starts: Mapping[float, float]) -> dict[str, float]:

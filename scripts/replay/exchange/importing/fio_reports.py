@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.exchange.importing.runs import Level, TextView, bytes_of, view_of, whole_number, whole_text
-from replay.tools.base import UNSTATED
+from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
+from replay.tools.base import UNSTATED, bytes_of
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.exchange.importing.fio_reports import LONGER, SAME, StatedWorkload, size_of, workload_of
-from replay.exchange.importing.runs import Found, TextView, bytes_of, commands, view_of, whole_number, whole_text
-from replay.tools.base import UNSTATED, number
+from replay.exchange.importing.runs import Found, TextView, commands, view_of, whole_number, whole_text
+from replay.tools.base import UNSTATED, bytes_of, number
 from replay.tools.fio_text import JobSection, sections
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")

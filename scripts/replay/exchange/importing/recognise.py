@@ -24,7 +24,6 @@ from replay.exchange.importing.runs import (
     Ranges,
     Text,
     TextPart,
-    bytes_of,
     decoded,
     joined,
     lines,
@@ -33,7 +32,7 @@ from replay.exchange.importing.runs import (
     with_command,
 )
 from replay.tools import OutputError, Result, reader
-from replay.tools.base import role_of
+from replay.tools.base import bytes_of, role_of
 from replay.tools.elbencho import fields_of, io_type_of
 
 #: A line of fio's logs over time, as `fio_log` has it.

@@ -193,8 +193,6 @@ class FoundRun(Found):
 # The command line that stands before an output in a log or a note: what it asked for. An output that states less takes
 # its levels from there, and one that states something else is refused.
 
-_SIZE = re.compile(r"(\d{1,15}) ?([kmgtp]?)(i?)b?", re.ASCII | re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _CONTINUED = re.compile(r"\\[ \t\r]*\n")
 
 
@@ -224,12 +222,6 @@ def option(words: Sequence[str], *names: str) -> str | None:
         if word[:2] in names:
             return word[2:]
     return None
-
-
-def bytes_of(text: str | None, *, kilo: int = 1024, kibi: int = 1024) -> int | None:
-    """Return a size in bytes, of which `4K` are four `kilo` and `4Ki` four `kibi`; None if it is none."""
-    match = _SIZE.fullmatch(text or "")
-    return int(match[1]) * (kibi if match[3] else kilo) ** _POWERS[match[2].lower()] if match else None
 
 
 def whole_number(text: str | None) -> int | None:

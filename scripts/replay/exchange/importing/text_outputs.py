@@ -9,15 +9,15 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from replay.exchange.importing.runs import (
     Found,
     Level,
     Ranges,
     TextView,
-    bytes_of,
     commands,
     lines,
     option,
@@ -27,12 +27,10 @@ from replay.exchange.importing.runs import (
     with_command,
 )
 from replay.tools import rados_bench, rbd_bench
-from replay.tools.base import number
+from replay.tools.base import bytes_of, number
 
 CUT_OFF = "a run without a summary: it was cut off"
 _MODES = ("write", "seq", "rand")
-_PATTERNS = {"random": "rand", "sequential": "seq", "full sequential": "full-seq"}
-_TYPES = {"rw": "readwrite"}
 _RBD_ANCHOR = re.compile(r"bench(?:-write)? +(?:type \w+ +)?(?:read:write=\S+ +)?io_size \d")
 _RADOS_ANCHOR = re.compile(r"Maintaining \d+ concurrent (?:write|read)s of|sec +Cur ops +started|Total time run:? +\d")
 _RADOS_JSON = re.compile(r'"total_(?:write|read)s_made"')
@@ -92,19 +90,11 @@ def _rbd_run(run: _Lines, view: TextView) -> Found | str:
     if not run.all(rbd_bench.SUMMARY):
         return CUT_OFF
     header = run.all(rbd_bench.HEADER)[0]
-    pattern = header["pattern"].strip()
-    stated: dict[str, Level] = {
-        "io_type": header["type"] or "write",
-        "io_pattern": _PATTERNS.get(pattern, pattern),
-        "io_size_bytes": int(header["size"]),
-        "io_threads": int(header["threads"]),
-    }
-    if header["mix"]:
-        stated["rw_mix_read"] = int(header["mix"])
+    stated = {name: level for name, level in rbd_bench.levels_of(header).items() if level is not None}
     words = next(commands(run.before, "rbd", "bench", "bench-write"), [])
     kind = option(words, "--io-type")
     levels = with_command(stated, {
-        "io_type": _TYPES.get(kind, kind),
+        "io_type": rbd_bench.TYPES.get(kind, kind),
         "io_pattern": option(words, "--io-pattern"),
         "io_size_bytes": bytes_of(option(words, "--io-size")),
         "io_threads": whole_number(option(words, "--io-threads")),
@@ -165,14 +155,12 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
 
 
 def _rados_run(run: _Lines, view: TextView) -> Found | str:
-    values = {match["label"]: match["value"] for match in run.all(rados_bench.STATEMENT)}
-    kinds = [kind for kind in ("write", "read") if f"Total {kind}s made" in values]
-    if len(kinds) != 1 or rados_bench.LAST not in values:
+    summary = {match["label"]: match["value"] for match in run.all(rados_bench.STATEMENT)}
+    if rados_bench.LAST not in summary:
         return CUT_OFF
-    sizes = {name: whole_number(values.get(f"{name} size")) for name in ("Object", "Write", "Read")}
     announced = run.all(rados_bench.ANNOUNCEMENT)
-    threads = int(announced[0]["threads"]) if announced else None
-    return _rados_found(run.before, kinds[0], sizes, threads, run.ranges(view))
+    report = rados_bench.in_words_of_json(summary, announced[0] if announced else None)
+    return _rados_found(run.before, report, run.ranges(view)) or CUT_OFF
 
 
 def _rados_reports(text: str) -> list[Found | str]:
@@ -195,23 +183,24 @@ def _documents(view: TextView) -> Iterator[Found | str]:
         except (ValueError, RecursionError) as error:
             why = why or f"not whole JSON: {error}"[:160]
             continue
-        kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report]
-        if len(kinds) == 1:
-            keys = {"Object": "object_size", "Write": "write_size", "Read": "read_size"}
-            sizes = {name: _number(report.get(key)) for name, key in keys.items()}
-            threads = _number(report.get("concurrent_ios"))
-            ranges = view.ranges_of([(start.start(), end)])
-            yield _rados_found(text[last : start.start()], kinds[0], sizes, threads, ranges)
+        ranges = view.ranges_of([(start.start(), end)])
+        if found := _rados_found(text[last : start.start()], report, ranges):
+            yield found
         last = end
     if not last and why:
         yield why
 
 
-def _rados_found(
-    before: str, kind: str, sizes: dict[str, int | None], threads: int | None, ranges: Ranges
-) -> Found | str:
-    operation = sizes[kind.title()]
-    size = sizes["Object"] or operation
+def _rados_found(before: str, report: Mapping[str, Any], ranges: Ranges) -> Found | str | None:
+    """Return the run of a report, why there is none, or None if that is no report of reads or of writes."""
+    kinds = [kind for kind in ("write", "read") if f"total_{kind}s_made" in report]
+    if len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    object_size, operation, threads = (
+        _number(report.get(key)) for key in ("object_size", f"{kind}_size", "concurrent_ios")
+    )
+    size = object_size or operation
     if not size or not operation:
         return "it does not say how large the objects are"
     words = next(commands(before, "rados", "bench"), [])
