@@ -55,7 +55,8 @@ class Fio(Tool):
         _check_took_part(clients, run.levels, run.file(role))
         for client in clients:
             check_levels(client, run.levels)
-        return Result(metrics=metrics(clients))
+        # How many entries a report of others has depends on how it was printed, so only this one counts them.
+        return Result(metrics={"clients": float(len(clients)), **metrics(clients)})
 
 
 TOOL = Fio()
@@ -213,7 +214,7 @@ def metrics(clients: Sequence[Client]) -> dict[str, float]:
     """
     present = _by_direction(clients)
     everything = [direction for several in present.values() for direction in several]
-    result = {"clients": float(len(clients)), **_summary(everything)}
+    result = _summary(everything)
     if len(present) > 1:
         for which, several in present.items():
             result |= {f"{which}_{key}": value for key, value in _summary(several).items()}

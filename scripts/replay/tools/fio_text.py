@@ -89,16 +89,8 @@ def sections(text: str) -> Iterator[JobSection]:
             int(match["error"]), options=options,
         ))  # fmt: skip
     for match in _TERSE.finditer(text):
-        printed.append(
-            JobSection(
-                ((match.start(), min(match.end() + 1, len(text))),),
-                match["name"],
-                int(match["group"]),
-                0,
-                int(match["error"]),
-                match["fio"],
-            )
-        )
+        span = match.start(), min(match.end() + 1, len(text))
+        printed.append(JobSection((span,), match["name"], int(match["group"]), 0, int(match["error"]), match["fio"]))
     yield from sorted(printed, key=lambda section: section.spans[-1])
 
 
@@ -122,9 +114,7 @@ class FioReport(Reader):
             raise OutputError(what, file=file, reason="failed")
         for client in clients:
             check_done(client, run.levels)
-        # The number of entries depends on how the report was printed. The level `jobs` says how many jobs ran.
-        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
-        return Result(metrics=measured, series=series_of_logs(run), notes=notes(clients))
+        return Result(metrics=metrics(clients), series=series_of_logs(run), notes=notes(clients))
 
 
 class FioText(Reader):
@@ -147,10 +137,8 @@ class FioText(Reader):
             clients.append(client)
         if not clients or not all(client.directions for client in clients):
             raise OutputError("it states no operations", file=file, reason="incomplete")
-        measured = {name: value for name, value in metrics(clients).items() if name != "clients"}
-        return Result(
-            metrics=measured, notes=(*notes(clients), "only headline figures, as fio rounded them in its text")
-        )
+        rounded = "only headline figures, as fio rounded them in its text"
+        return Result(metrics=metrics(clients), notes=(*notes(clients), rounded))
 
 
 REPORT, TEXT = FioReport(), FioText()

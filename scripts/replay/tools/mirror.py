@@ -121,6 +121,7 @@ def _result(
         raise OutputError("no reading of the replica while the writer wrote", file=file, reason="incomplete")
     journal = moments(rows, IMAGE, "journal_bytes")
     metrics = {
+        "clients": float(len(clients)),
         **fio_metrics(clients),
         "lag_median_seconds": median(lag for _, lag in lags),
         "lag_max_seconds": max(lag for _, lag in lags),

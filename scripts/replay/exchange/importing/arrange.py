@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -95,7 +96,9 @@ def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *,
 
     With `pooled`, runs are repetitions whatever their paths and jobs are called.
     """
-    columns = _core(runs)
+    # The levels that every run of a tool has.
+    names = dict.fromkeys(name for run in runs for name in run.levels)
+    columns = {name: [_level(run, name) for run in runs] for name in names}
     varied = _varied_options(runs)
     words: dict[str, dict[str, str]] = {}
     columns |= _option_columns(runs, varied, words)
@@ -169,11 +172,7 @@ def _apart(several: Sequence[Sequence[str]]) -> list[Sequence[str]]:
 
 def _in_rising_order(levels: Iterable[Level]) -> tuple[Level, ...]:
     """Return levels once each: numbers by size, then words as they came."""
-    unique = dict.fromkeys(levels)
-    return (
-        *sorted(level for level in unique if isinstance(level, int)),
-        *(level for level in unique if isinstance(level, str)),
-    )
+    return tuple(sorted(dict.fromkeys(levels), key=lambda level: level if isinstance(level, int) else math.inf))
 
 
 def _with_digits(texts: Sequence[str]) -> list[str]:
@@ -186,25 +185,17 @@ def _with_digits(texts: Sequence[str]) -> list[str]:
     return ["/".join(plain[name] for name in text.split("/")) for text in texts]
 
 
-def _core(runs: Sequence[FoundRun]) -> dict[str, list[Level]]:
-    """Return the column of each factor that all runs of this tool have; a missing level is `unstated`."""
-    names = list(dict.fromkeys(name for run in runs for name in run.levels))
-    columns: dict[str, list[Level]] = {}
-    for name in names:
-        lacking = {"instances": 1, "workloads_at_once": 1}.get(name, UNSTATED)
-        values: list[Level] = [run.levels.get(name, lacking) for run in runs]
-        if name == "rw_mix_read":
-            values = [_mix_of(run) for run in runs]
-        if name == "io_size_bytes":
-            # An operation of `rados bench` is a whole object unless the output says otherwise.
-            values = [run.levels.get(name, run.levels.get("object_size_bytes", lacking)) for run in runs]
-        columns[name] = values
-    return columns
-
-
-def _mix_of(run: FoundRun) -> Level:
-    kind = str(run.levels.get("rw", run.levels.get("io_type", UNSTATED))).removeprefix("rand")
-    return run.levels.get("rw_mix_read", {"read": 100, "write": 0}.get(kind, UNSTATED))
+def _level(run: FoundRun, name: str) -> Level:
+    """Return a run's level, or what follows from its other levels or from their lack."""
+    if name in run.levels:
+        return run.levels[name]
+    if name == "rw_mix_read":
+        kind = str(run.levels.get("rw", run.levels.get("io_type", UNSTATED))).removeprefix("rand")
+        return {"read": 100, "write": 0}.get(kind, UNSTATED)
+    if name == "io_size_bytes":
+        # An operation of `rados bench` is a whole object unless the output says otherwise.
+        return run.levels.get("object_size_bytes", UNSTATED)
+    return 1 if name in ("instances", "workloads_at_once") else UNSTATED
 
 
 def _varied_options(runs: Sequence[FoundRun]) -> list[str]:

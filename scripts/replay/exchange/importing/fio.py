@@ -120,7 +120,7 @@ def _workloads(
     stage: Sequence[_Job], release: tuple[int, int]
 ) -> Iterator[tuple[StatedWorkload | str, Sequence[_Job]]]:
     """Yield the workloads of jobs that ran at once, with their jobs, and what cannot be taken."""
-    by_levels: dict[Any, tuple[StatedWorkload, list[_Job]]] = {}
+    jobs: dict[StatedWorkload, list[_Job]] = {}
     problems = 0
     for job in stage:
         workload = workload_of(job.entry, job.options)
@@ -128,16 +128,15 @@ def _workloads(
             problems += 1
             yield f"{job.name}: {workload}", [job]
         else:
-            by_levels.setdefault(workload.levels, (workload, []))[1].append(job)
-    at_once = len(by_levels) + problems
-    for workload, several in by_levels.values():
+            jobs.setdefault(workload, []).append(job)
+    at_once = len(jobs) + problems
+    for workload, several in jobs.items():
         count = _count(several, dict(workload.levels), release)
         if isinstance(count, str):
             yield f"{several[0].name}: {count}", several
             continue
-        more: list[tuple[str, Level]] = [("jobs", count or UNSTATED)]
-        more += [("workloads_at_once", at_once)] if at_once > 1 else []
-        yield StatedWorkload((*workload.levels, *more), workload.notes), several
+        more = [("workloads_at_once", at_once)] if at_once > 1 else []
+        yield replace(workload, levels=(*workload.levels, ("jobs", count or UNSTATED), *more)), several
 
 
 # Jobs ----------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
@@ -191,10 +191,10 @@ _LOGS = re.compile(r"write_(?:bw|lat|hist|iops)_log", re.ASCII)
 
 @dataclass(frozen=True)
 class StatedWorkload:
-    """The levels that tell workloads apart, and what a person should know about them."""
+    """The levels that tell workloads apart. `notes` say what a person should know, of equal ones those of the first."""
 
     levels: tuple[tuple[str, Level], ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
 
 def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> StatedWorkload | str:

@@ -157,19 +157,19 @@ def _of_group(
     if why := _unclear(several, asked[name], jobs, apart=unclear):
         yield f"{name}: {why}"
         return
-    by_levels: dict[object, tuple[StatedWorkload, list[JobSection]]] = {}
+    sections_of: dict[StatedWorkload, list[JobSection]] = {}
     for section in several:
         workload = _workload(section, asked[section.name], view)
         if isinstance(workload, str):
             yield f"{section.name}: {workload}"
             return
-        by_levels.setdefault(workload.levels, (workload, []))[1].append(section)
-    for workload, here in by_levels.values():
+        sections_of.setdefault(workload, []).append(section)
+    for workload, here in sections_of.items():
         counted = sum(section.jobs for section in here)
-        if not counted and len(by_levels) == 1:
+        if not counted and len(sections_of) == 1:
             counted = whole_number(asked[name].get("numjobs"))
         options = {**asked[here[0].name], **here[0].options}
-        at_once = {"workloads_at_once": len(by_levels)} if len(by_levels) > 1 else {}
+        at_once = {"workloads_at_once": len(sections_of)} if len(sections_of) > 1 else {}
         spans = sorted({span for section in here for span in section.spans})
         yield Found(
             tool="fio_text",
