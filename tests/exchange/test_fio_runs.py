@@ -180,19 +180,6 @@ def test_a_report_of_clients_that_lacks_one_is_refused(said):
     assert reason.startswith("a client is missing")
 
 
-def test_what_only_the_command_line_above_a_report_states_is_a_level():
-    one = lasting(5)
-    one["job options"] = {}
-    (run,), _ = found(f"$ fio --name=job --rw=randread --bs=4k --iodepth 16 --ioengine=libaio\n{report(one)}")
-    assert (run.levels["rw"], run.levels["io_depth"]) == ("randread", 16)
-    assert run.options == {"ioengine": "libaio"}
-
-
-def test_a_command_line_that_contradicts_its_report_is_refused():
-    runs, reasons = found(f"$ fio --name=job --rw=randread --bs=8k\n{report(job(rw='randread', bs='4k'))}")
-    assert (runs, reasons) == ([], ["the command line above it asks for bs=8k, its report says 4k"])
-
-
 @pytest.mark.parametrize(
     "jobs",
     [
@@ -227,47 +214,11 @@ def test_the_command_line_above_the_first_report_of_a_run_is_that_of_the_last():
     assert found(f"$ fio --name=job --rw=write\n{reports}")[0] == []
 
 
-@pytest.mark.parametrize("asked", ["--bs=4096", "-bs=4K -rw=randread", "--bs=$BS --rw=${RW}", "--name=other --bs=8k"])
-def test_a_command_line_that_says_the_same_in_other_words_is_no_contradiction(asked):
-    assert len(found(f"$ fio --name=job {asked}\n{PLAIN}")[0]) == 1
-
-
 def test_percentages_of_a_mix_that_left_no_write_are_no_contradiction():
     one = job(rw="randrw", rwmixread="100")
     one["read"], one["write"] = direction(20_000, 4096), direction(0, 4096)
     (run,), _ = found(report(one))
     assert run.levels["rw_mix_read"] == 100
-
-
-@pytest.mark.parametrize("ppm", [4, -15])
-def test_latencies_that_differ_by_their_rounding_are_read(ppm):
-    one = job(rw="read")
-    stats = one["read"]
-    stats["slat_ns"] = {"min": 100, "max": 5000, "mean": 500.0, "N": 20_000}
-    stats["lat_ns"]["mean"] *= 1 + ppm / 1e6
-    assert len(found(report(one))[0]) == 1
-
-
-def test_latency_that_was_measured_only_as_a_whole_is_read_and_said():
-    one = job(rw="read")
-    one["read"]["clat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "N": 0}
-    (run,), _ = found(report(one))
-    assert "latency_mean_seconds" in run.metrics
-    assert any("those of lat, since those of clat were not measured" in note for note in run.notes)
-
-
-def test_percentiles_that_cannot_be_combined_are_left_out_with_a_word():
-    (run,), _ = found(report(*[job(rw="read", numjobs="2") for _ in range(2)]))
-    assert "latency_p99_seconds" not in run.metrics
-    assert any("no bins to merge" in note for note in run.notes)
-
-
-def test_reads_and_writes_of_a_mix_are_apart():
-    (run,), _ = found(report(job(rw="randrw", rwmixread="50")))
-    expected = {f"{which}_{what}" for which in ("read", "write") for what in ("operations_per_second",
-                "latency_mean_seconds", "latency_p99_seconds")}  # fmt: skip
-    assert expected <= run.metrics
-    assert any("they are charted apart" in note for note in run.notes)
 
 
 # Where a report stands -----------------------------------------------------------------------------------------------

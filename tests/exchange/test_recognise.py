@@ -102,12 +102,6 @@ def test_text_around_fio_s_json_is_not_part_of_the_run(around, whole):
     assert json.loads(part.cut(text.encode()))["jobs"][0]["jobname"] == "job"
 
 
-def test_reports_one_after_another_in_one_file_are_separate_runs():
-    runs, reasons = found(report(job(bs="4k")) + "\n" + report(job(bs="8k")) + "\n")
-    assert reasons == []
-    assert [run.levels["io_size_bytes"] for run in runs] == [4096, 8192]
-
-
 def test_jobs_of_numjobs_are_one_run_whether_they_are_reported_as_a_group_or_each():
     each = only(report(*[job(numjobs="3") for _ in range(3)]))
     group = only(report(job(numjobs="3")))

@@ -68,12 +68,6 @@ def test_an_average_of_averages_would_be_another_number():
     assert metrics["duration_seconds"] == 4
 
 
-def test_two_instances_do_as_much_as_both_together():
-    metrics = parse(outputs_of([[(3000, 3.0)], [(1500, 3.0)]], mode="write"), 2, mode="write").metrics
-    assert metrics["operations_per_second"] == 1500
-    assert metrics["duration_seconds"] == 3
-
-
 def test_the_passes_of_a_real_sequential_read_are_one_cell():
     text, _ = sample("rados-bench-seq-64k.json")
     one, two = parse({"output": text}), parse({"output": text, "output-1-2": text})
