@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from replay.base.clock import utc_text
+from replay.evidence.record import SampleTable
 
 #: How long a writer writes unless a test says otherwise: longer than any made-up log.
 WRITE_SECONDS = 60.0
@@ -68,6 +69,42 @@ def step_line(step: dict[str, Any], origin: float = ORIGIN) -> dict[str, Any]:
     """Return a step with the fields of every step: a good end, and when it began by the wall clock."""
     moment = datetime.fromtimestamp(origin + step["started_seconds"], UTC)
     return {"exit_status": 0, "started_at": utc_text(moment), **step}
+
+
+def snapshot_step(number: int, at: float, **more: Any) -> dict[str, Any]:
+    """Return the step of a mirror snapshot that was ordered `at` seconds after the origin."""
+    return {"step": "snapshot", "started_seconds": at, "said": f"Snapshot ID: {number}", **more}
+
+
+def counters(rows: Iterable[tuple[float, str, str, float]]) -> str:
+    """Return the table of a sampler."""
+    table = SampleTable()
+    for row in rows:
+        table.add(*row)
+    return table.content().decode()
+
+
+def writer_cell(
+    log: Sequence[tuple[float, float]],
+    snapshots: Iterable[dict[str, Any]] = (),
+    samples: Iterable[tuple[float, str, str, float]] = (),
+    *,
+    operations: int,
+    seconds: float,
+    io_size_bytes: int = 4096,
+    log_lines: int | None = None,
+) -> dict[str, str]:
+    """Return the files of a cell of one writer. `log` has (seconds since the origin, latency in seconds)."""
+    write = {
+        "step": "write", "started_seconds": 0.5, "unix_seconds_at_origin": ORIGIN,
+        "log_lines": len(log) if log_lines is None else log_lines,
+    }  # fmt: skip
+    return {
+        "output": report(["image-1"], operations=operations, io_size_bytes=io_size_bytes, seconds=seconds),
+        "latency": latency_log([(ORIGIN + at, latency) for at, latency in log], io_size_bytes=io_size_bytes),
+        "steps": steps_log(write, *snapshots),
+        "counters": counters(samples),
+    }
 
 
 #: The share of the time for which each thread waits for an operation.

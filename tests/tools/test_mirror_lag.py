@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from replay.evidence.record import SampleTable
 from replay.tools import OutputError, reader
-from support.made_up_output import latency_log, report, steps_log
+from support.made_up_output import snapshot_step, writer_cell
 
 MIRROR_LAG = reader("mirror-lag")
 SIZE = 65536
 ENTRY = SIZE + 100
-ORIGIN = 1_700_000_000.0
 # One write a second, acknowledged at 1, 2, … 10 s after the origin.
 WRITES = 10
 
 
-def outputs(rows, snapshots=(), writes=WRITES, logged=None, log_lines=None):
-    table = SampleTable()
-    for row in rows:
-        table.add(*row)
-    acknowledged = [(ORIGIN + 1 + number, 0.002) for number in range(writes)]
-    write = {
-        "step": "write", "started_seconds": 0.5, "unix_seconds_at_origin": ORIGIN,
-        "log_lines": writes if log_lines is None else log_lines,
-    }  # fmt: skip
-    taken = [{"step": "snapshot", "started_seconds": at, "said": f"Snapshot ID: {number}"} for number, at in snapshots]
-    return {
-        "output": report(["image-1"], operations=logged or writes, io_size_bytes=SIZE, seconds=10.0),
-        "latency": latency_log(acknowledged, io_size_bytes=SIZE),
-        "steps": steps_log(write, *taken),
-        "counters": table.content().decode(),
-    }
+def outputs(rows, snapshots=(), logged=None, log_lines=None):
+    log = [(1 + number, 0.002) for number in range(WRITES)]
+    taken = [snapshot_step(*snapshot) for snapshot in snapshots]
+    return writer_cell(
+        log, taken, rows, operations=logged or WRITES, seconds=10.0, io_size_bytes=SIZE, log_lines=log_lines
+    )
 
 
-def parse(mode, files, exit_status=0):
-    return MIRROR_LAG.parse(files, exit_status, {"io_type": "randwrite", "io_size_bytes": SIZE, "mode": mode})
+def parse(mode, files):
+    return MIRROR_LAG.parse(files, 0, {"io_type": "randwrite", "io_size_bytes": SIZE, "mode": mode})
 
 
 def replayed(at, writes):

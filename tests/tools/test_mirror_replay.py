@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.evidence.record import SampleTable
 from replay.tools import OutputError, reader
 from support.hostile import at_most
-from support.made_up_output import report, steps_log
+from support.made_up_output import counters, report, steps_log
 
 MIRROR_REPLAY = reader("mirror-replay")
 SIZE = 65536
@@ -20,11 +19,8 @@ def step(name, started, image="image-1", **more):
     return {"step": name, "started_seconds": started, "image": image, **more}
 
 
-def outputs(mode, counters, images=1, mebibytes=8, steps=None):
+def outputs(mode, samples, images=1, mebibytes=8, steps=None):
     names = [f"image-{number}" for number in range(1, images + 1)]
-    table = SampleTable()
-    for row in counters:
-        table.add(*row)
     if steps is None:
         steps = [step("stop", 0.0, name) for name in names]
         steps += [step("snapshot", 3.0, name) for name in names] if mode == "snapshot" else []
@@ -32,7 +28,7 @@ def outputs(mode, counters, images=1, mebibytes=8, steps=None):
     return {
         "output": report(names, operations=mebibytes * MEBIBYTE // SIZE, io_size_bytes=SIZE, seconds=2.0),
         "steps": steps_log(*steps),
-        "counters": table.content().decode(),
+        "counters": counters(samples),
     }
 
 

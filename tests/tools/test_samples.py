@@ -21,26 +21,21 @@ from replay.tools.cell_logs import (
     series_of_logs,
     whole_steps,
 )
-from support.made_up_output import latency_log, steps_log
+from support.made_up_output import counters, latency_log, steps_log
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz_-.0123456789", min_size=1, max_size=20)
 VALUES = st.one_of(st.integers(0, 2**62), st.floats(0, 1e15, allow_nan=False))
 ROWS = st.lists(st.tuples(st.floats(0, 1e5), WORDS, WORDS, VALUES), max_size=30)
 
 
-def table(*rows):
-    made = SampleTable()
-    for row in rows:
-        made.add(*row)
-    return made.content().decode()
-
-
-WHOLE = table((0.0, "image-1", "replay_bytes", 10), (0.5, "image-1", "replay_bytes", 20), (0.5, "probe", "cost", 0.25))
+WHOLE = counters(
+    [(0.0, "image-1", "replay_bytes", 10), (0.5, "image-1", "replay_bytes", 20), (0.5, "probe", "cost", 0.25)]
+)
 
 
 @given(rows=ROWS)
 def test_samples_are_read_in_the_order_of_time(rows):
-    found = read_samples(table(*rows), "counters")
+    found = read_samples(counters(rows), "counters")
     assert len(found) == len(rows)
     assert [row.elapsed_seconds for row in found] == sorted(row.elapsed_seconds for row in found)
     assert sorted((row.entity, row.metric) for row in found) == sorted((entity, name) for _, entity, name, _ in rows)
