@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ from support.samples import output
 
 def imported(*words: object) -> int:
     return main(["import", *map(str, words)])
+
+
+def import_mine(tmp_path: Path, files: Mapping[str, str | bytes]) -> None:
+    """Import these files as the data set `mine`."""
+    assert imported(write(tmp_path / "mine", files), "--data", "mine") == 0
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -52,8 +58,7 @@ def sweep(rate: int, *, runs: int = 3) -> dict[str, str]:
 
 
 def test_a_folder_becomes_a_data_set_whose_figures_are_those_of_the_reports(tmp_path, benchmarks, capsys):
-    write(tmp_path / "mine", {**sweep(20_000), "notes.txt": "hello"})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {**sweep(20_000), "notes.txt": "hello"})
     table = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
     assert [(row["block"], row["io_size_bytes"], row["operations_per_second"]) for row in table] == [
         (str(block), size, str(rate))
@@ -92,8 +97,7 @@ def test_a_long_name_of_a_variant_ends_in_no_dash(tmp_path):
 
 
 def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks):
-    write(tmp_path / "mine", {"a.txt": output("rbd-bench-write-rand-4k.txt")})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"a.txt": output("rbd-bench-write-rand-4k.txt")})
     (pack,) = list_raw(benchmarks / "mine" / "imported-rbd-bench" / "raw").blocks
     documents = {
         name: json.loads(content)
@@ -112,8 +116,7 @@ def test_facts_that_nobody_recorded_are_not_in_the_evidence(tmp_path, benchmarks
 
 def test_originals_are_packed_verbatim_with_their_digests_and_parts_of_them_are_their_bytes(tmp_path, benchmarks):
     whole, several = report(job()), "warning\n" + report(job("a"), job("b", rw="write", group=1))
-    write(tmp_path / "mine", {"whole.json": whole, "deep/er/several.json": several})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"whole.json": whole, "deep/er/several.json": several})
     raw = benchmarks / "mine" / "imported-fio" / "raw"
     assert any(verify(list_raw(raw)))
     members = {
@@ -135,8 +138,7 @@ def test_originals_are_packed_verbatim_with_their_digests_and_parts_of_them_are_
 
 
 def test_deriving_again_changes_no_byte(tmp_path, benchmarks):
-    write(tmp_path / "mine", sweep(20_000))
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, sweep(20_000))
     data_set = benchmarks / "mine"
     first = {path: path.read_bytes() for path in data_set.rglob("*") if path.is_file()}
     for path in first:
@@ -317,8 +319,7 @@ def test_what_a_number_of_a_configuration_stands_for_is_printed(tmp_path, benchm
 
 
 def test_what_a_person_should_know_is_printed_and_kept(tmp_path, benchmarks, capsys):
-    write(tmp_path / "mine", {"a.json": report(job(rw="randread", ioengine="psync", iodepth="16"))})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"a.json": report(job(rw="randread", ioengine="psync", iodepth="16"))})
     printed = capsys.readouterr().out
     note = "psync had 1 operation in flight, whatever iodepth said"
     assert note in printed
@@ -354,9 +355,7 @@ def test_a_version_or_a_day_that_folders_share_does_not_tell_them_apart(tmp_path
 
 
 def test_reads_and_writes_of_a_mix_have_charts_of_their_own(tmp_path, benchmarks):
-    write(tmp_path / "mine", {f"{size}.json": report(job(rw="randrw", rwmixread="50", bs=size)) for size in
-                              ("4k", "64k")})  # fmt: skip
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {f"{size}.json": report(job(rw="randrw", rwmixread="50", bs=size)) for size in ("4k", "64k")})
     charts = {path.stem for path in (benchmarks / "mine" / "imported-fio" / "aggregate").glob("*.csv")}
     for metric in ("iops", "latency-mean", "latency-p99"):
         for which in ("read", "write"):
@@ -365,8 +364,8 @@ def test_reads_and_writes_of_a_mix_have_charts_of_their_own(tmp_path, benchmarks
 
 def test_what_fio_logged_over_time_is_drawn_over_time(tmp_path, benchmarks):
     options = {"write_iops_log": "logs/a", "write_lat_log": "logs/a", "log_avg_msec": "1000"}
-    write(
-        tmp_path / "mine",
+    import_mine(
+        tmp_path,
         {
             "a.json": report(job(rw="randread", bs="4k", **options)),
             "a_iops.1.log": "1000, 10000, 0, 0, 0\n2000, 10000, 0, 0, 0\n",
@@ -374,7 +373,6 @@ def test_what_fio_logged_over_time_is_drawn_over_time(tmp_path, benchmarks):
             "stray_iops.1.log": "1000, 10000, 0, 0, 0\n",
         },
     )
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
     charts = {path.stem for path in (benchmarks / "mine" / "imported-fio" / "aggregate").glob("*over-time*.csv")}
     assert any(chart.startswith("iops-over-time") for chart in charts)
     assert left_out(benchmarks / "mine") == {
@@ -384,16 +382,14 @@ def test_what_fio_logged_over_time_is_drawn_over_time(tmp_path, benchmarks):
 
 @pytest.mark.parametrize("name", ["rados-bench-write-4m.txt", "rbd-bench-read-rand-4k.txt"])
 def test_rows_of_ceph_s_tools_are_drawn_over_time(tmp_path, benchmarks, name):
-    write(tmp_path / "mine", {"a.txt": output(name)})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"a.txt": output(name)})
     assert list((benchmarks / "mine").glob("imported-*/aggregate/iops-over-time*.csv")) != []
 
 
 def test_a_write_and_a_read_of_rados_bench_are_two_points_although_a_read_states_no_threads(tmp_path, benchmarks):
     command, read = output("rados-bench-seq-4m.txt").split(b"\n", 1)
     assert command.startswith(b"$ rados")
-    write(tmp_path / "mine", {"write.txt": output("rados-bench-write-4m.txt"), "read.txt": read})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"write.txt": output("rados-bench-write-4m.txt"), "read.txt": read})
     found = rows(benchmarks / "mine" / "imported-rados-bench" / "tidy.csv")
     assert {row["mode"]: row["threads"] for row in found} == {"write": "16", "read": "unstated"}
     assert all(float(row["operations_per_second"]) > 0 for row in found)
@@ -403,8 +399,7 @@ def test_runs_without_a_number_that_all_state_are_points_of_their_own(tmp_path, 
     mixed = job(rw="randread")
     mixed["read"] |= {"total_ios": 20_000, "io_bytes": 20_000 * 5000 + 123}
     mixed["read"]["bw_bytes"] = mixed["read"]["io_bytes"] // 2
-    write(tmp_path / "mine", {"odd.json": report(mixed, version="fio-3.1", group_reporting="1")})
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, {"odd.json": report(mixed, version="fio-3.1", group_reporting="1")})
     (row,) = rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")
     assert (row["io_size_bytes"], row["operations_per_second"]) == ("unstated", "10000")
 
@@ -468,39 +463,27 @@ def test_an_import_that_was_interrupted_says_how_its_tables_are_made(tmp_path, b
     assert (benchmarks / "mine" / "manifest.json").exists()
 
 
-def test_two_imports_at_once_do_not_break_each_other(tmp_path, benchmarks, monkeypatch):
+@pytest.mark.parametrize(("second", "status"), [("second", 0), ("first", 2)])
+def test_of_two_imports_at_once_one_waits_and_is_refused_if_both_have_one_name(
+    tmp_path, benchmarks, monkeypatch, second, status
+):
     """The second begins while the first has its lock, and waits until the first is done."""
     write(tmp_path / "mine", sweep(20_000))
-    other = threading.Thread(target=imported, args=(tmp_path / "mine", "--data", "second"))
-    put_in_place = command.durable.put_in_place
+    put_in_place, statuses = command.durable.put_in_place, []
+    other = threading.Thread(target=lambda: statuses.append(imported(tmp_path / "mine", "--data", second)))
 
     def meanwhile(working: Path, final: Path) -> None:
-        if final.name == "first":
+        if not other.ident:
             other.start()
         put_in_place(working, final)
 
     monkeypatch.setattr(command.durable, "put_in_place", meanwhile)
     assert imported(tmp_path / "mine", "--data", "first") == 0
     other.join()
-    for name in ("first", "second"):
+    assert statuses == [status]
+    assert {path.name for path in benchmarks.iterdir() if path.is_dir()} == {"first", second}
+    for name in ("first", second):
         assert len(rows(benchmarks / name / "imported-fio" / "tidy.csv")) == 6
-    assert sorted(path.name for path in benchmarks.iterdir() if path.is_dir()) == ["first", "second"]
-
-
-def test_of_two_imports_of_one_name_one_is_refused(tmp_path, benchmarks, monkeypatch, capsys):
-    write(tmp_path / "mine", sweep(20_000))
-    put_in_place, statuses = command.durable.put_in_place, []
-    other = threading.Thread(target=lambda: statuses.append(imported(tmp_path / "mine", "--data", "mine")))
-
-    def meanwhile(working: Path, final: Path) -> None:
-        other.start()
-        put_in_place(working, final)
-
-    monkeypatch.setattr(command.durable, "put_in_place", meanwhile)
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
-    other.join()
-    assert statuses == [2]
-    assert len(rows(benchmarks / "mine" / "imported-fio" / "tidy.csv")) == 6
 
 
 # What is read --------------------------------------------------------------------------------------------------------
@@ -518,8 +501,7 @@ def test_bench_fio_s_folders_and_elbencho_s_rows_are_read(tmp_path, benchmarks):
     files["elbencho.csv"] = ELBENCHO_HEADER + "".join(
         elbencho_row(size=size, iops=iops) for size in (4096, 65536) for iops in (5000, 5100)
     )
-    write(tmp_path / "mine", files)
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, files)
     aggregates = benchmarks / "mine" / "imported-fio" / "aggregate"
     assert (aggregates / "iops-randread-8.csv").read_text() == (
         "series,x,y,low,high,n\nmine,1,10000.5,10000.5,10000.5,2\n"
@@ -542,8 +524,7 @@ def test_a_sweep_is_drawn_along_each_of_its_numbers(tmp_path, benchmarks):
         for depth in (1, 2, 4)
         for jobs in (1, 8)
     }
-    write(tmp_path / "mine", files)
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, files)
     aggregates = benchmarks / "mine" / "imported-fio" / "aggregate"
     assert (aggregates / "iops-by-jobs-randread-4096.csv").read_text().splitlines()[:4] == [
         "series,x,y,low,high,n",
@@ -580,8 +561,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path, benchmarks, capsys
 
 
 def test_a_data_set_is_never_written_over(tmp_path, benchmarks, capsys):
-    write(tmp_path / "mine", sweep(20_000))
-    assert imported(tmp_path / "mine", "--data", "mine") == 0
+    import_mine(tmp_path, sweep(20_000))
     before = (benchmarks / "mine" / "imported.csv").read_bytes()
     assert imported(tmp_path / "mine", "--data", "mine") == 2
     assert "there is already a data set of this name" in capsys.readouterr().err

@@ -192,12 +192,6 @@ def test_layers_are_told_in_the_order_that_somebody_names(tmp_path, benchmarks, 
     assert title(slides["answer"]).startswith("Two of four comparisons are settled.")
 
 
-def test_a_layer_that_is_no_variant_is_refused(tmp_path, benchmarks, capsys):
-    imported(benchmarks, results(tmp_path / "disk", 20_000), results(tmp_path / "rbd", 10_000))
-    assert main(["talk", "mine", "--out", str(tmp_path / "talk"), "--layers", "disk,rdb"]) == 2
-    assert "did you mean 'rbd'?" in capsys.readouterr().err
-
-
 def test_a_queue_that_was_not_kept_full_is_no_point_of_a_curve(tmp_path, benchmarks, without_deck):
     folder = swept(tmp_path / "only", {1: 5_000, 4: 18_000, 16: 40_000})
     write(folder, {"run-1/deep.json": report(job(rw="randread", iodepth="64"), at=9)})
@@ -333,6 +327,7 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path, benchmarks, capsys):
     [
         (["nine"], "did you mean 'mine'?"),
         (["mine", "--metric", "iop"], "did you mean 'iops'?"),
+        (["mine", "--layers", "onyl"], "did you mean 'only'?"),
         (["mine", "--experiment", "imported-fio1"], "did you mean 'imported-fio'?"),
         (["mine", "--experiment", "a", "--experiment", "b"], "name one --experiment"),
     ],
