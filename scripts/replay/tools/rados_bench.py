@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 from replay.tools.base import (
     OutputError,
@@ -62,41 +62,38 @@ _KINDS = {ANNOUNCEMENT: _MAINTAINING, TITLES: _TITLES, CHATTER: _CHATTER, ROW: _
 
 @dataclass(frozen=True)
 class Totals:
-    """The summary. `threads` is None if the output does not state it. `bandwidth` is printed, in MiB/s."""
+    """What the summary adds up to. `stated` is all that it states, by the keys of the JSON."""
 
-    file: str
+    stated: Place
     kind: str
     seconds: float
     operations: float
     operation_bytes: float
-    object_bytes: float
-    bandwidth: str
-    threads: float | None
-    latency_mean: float
-    latency_max: float
-    latency_min: float
-
-    def refuse(self, what: str) -> NoReturn:
-        """Raise OutputError about the summary."""
-        raise OutputError(what, file=self.file)
 
     def check(self, levels: Mapping[str, Any]) -> None:
         """Raise OutputError if the rate contradicts total and time, or statements contradict the requested levels."""
+        refuse = self.stated.refuse
         if not (self.seconds > 0 and self.operations >= 1 and self.operation_bytes >= 1):
-            self.refuse("no operation was done")
+            refuse("no operation was done")
         computed = self.operations / self.seconds * self.operation_bytes / MIB
         relative = _ROUNDING + _ROUNDING_SECONDS / self.seconds
-        printed = number(self.bandwidth)
-        if printed is None or not agrees(printed, computed, relative=relative, absolute=rounding_of(self.bandwidth)):
-            self.refuse(f"bandwidth {self.bandwidth[:40]} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
+        bandwidth = str(self.stated.at("bandwidth").value)
+        printed = number(bandwidth)
+        if printed is None or not agrees(printed, computed, relative=relative, absolute=rounding_of(bandwidth)):
+            refuse(f"bandwidth {bandwidth[:40]} MiB/s is not total divided by time ({computed:.6g} MiB/s)")
         mode = levels.get("mode", levels.get("io_type"))
-        size, threads = levels.get("object_size_bytes"), levels.get("threads")
         if mode is not None and self.kind != ("write" if mode == "write" else "read"):
-            self.refuse(f"the run did {self.kind}s, expected {mode}")
-        if size is not None and size != self.object_bytes:
-            self.refuse(f"the object size is {self.object_bytes:g}, expected {size}")
-        if None not in (threads, self.threads) and threads != self.threads:
-            self.refuse(f"{self.threads:g} threads, expected {threads}")
+            refuse(f"the run did {self.kind}s, expected {mode}")
+        size, object_bytes = levels.get("object_size_bytes"), self._stated("object_size", self.operation_bytes)
+        if size is not None and size != object_bytes:
+            refuse(f"the object size is {object_bytes:g}, expected {size}")
+        asked, threads = levels.get("threads"), self._stated("concurrent_ios", None)
+        if None not in (asked, threads) and asked != threads:
+            refuse(f"{threads:g} threads, expected {asked}")
+
+    def _stated(self, key: str, otherwise: float | None) -> float | None:
+        """Return a number that not every output states."""
+        return otherwise if self.stated.at(key).value is None else self.stated.number(key)
 
     def metrics(self) -> dict[str, float]:
         """Return the metrics, rates as total divided by time."""
@@ -106,16 +103,16 @@ class Totals:
             "duration_seconds": self.seconds,
             "operations_per_second": self.operations / self.seconds,
             "bytes_per_second": self.operations * self.operation_bytes / self.seconds,
-            "latency_mean_seconds": self.latency_mean,
-            "latency_max_seconds": self.latency_max,
-            "latency_min_seconds": self.latency_min,
+            "latency_mean_seconds": self.stated.number("average_latency"),
+            "latency_max_seconds": self.stated.number("max_latency"),
+            "latency_min_seconds": self.stated.number("min_latency"),
         }
 
     def series(self, rows: Sequence[Row]) -> Series:
         """Return rates over time. Raises OutputError if the rows are not those of this summary."""
         if rows and (rows[-1][1] > self.operations or rows[-1][0] > self.seconds + 1):
-            self.refuse("a row is past the summary: output of two runs is mixed")
-        return rates(rows, self.operation_bytes, self.file)
+            self.stated.refuse("a row is past the summary: output of two runs is mixed")
+        return rates(rows, self.operation_bytes, self.stated.file)
 
 
 def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
@@ -126,25 +123,12 @@ def read_report(text: str, start: int, file: str) -> tuple[Totals, Series]:
     return totals, totals.series([(row.number("sec"), row.number("finished")) for row in rows])
 
 
-def _totals(summary: Place) -> Totals:
-    kinds = [kind for kind in ("write", "read") if summary.at(f"total_{kind}s_made").value is not None]
+def _totals(stated: Place) -> Totals:
+    kinds = [kind for kind in ("write", "read") if stated.at(f"total_{kind}s_made").value is not None]
     if len(kinds) != 1:
-        summary.refuse("no total of reads or writes made")
-    kind = kinds[0]
-    size = summary.number(f"{kind}_size")
-    return Totals(
-        file=summary.file,
-        kind=kind,
-        seconds=summary.number("total_time_run"),
-        operations=summary.number(f"total_{kind}s_made"),
-        operation_bytes=size,
-        object_bytes=summary.number("object_size") if summary.at("object_size").value is not None else size,
-        bandwidth=str(summary.at("bandwidth").value),
-        threads=summary.number("concurrent_ios") if summary.at("concurrent_ios").value is not None else None,
-        latency_mean=summary.number("average_latency"),
-        latency_max=summary.number("max_latency"),
-        latency_min=summary.number("min_latency"),
-    )
+        stated.refuse("no total of reads or writes made")
+    (kind,) = kinds
+    return Totals(stated, kind, *map(stated.number, ("total_time_run", f"total_{kind}s_made", f"{kind}_size")))
 
 
 def in_words_of_json(summary: Mapping[str, str], announced: re.Match[str] | None) -> dict[str, str | None]:
