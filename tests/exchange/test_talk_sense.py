@@ -41,7 +41,7 @@ def told(*options: dict[str, str], **levels: int) -> Told:
     ],
 )
 def test_what_was_in_flight_is_a_share_of_what_all_clients_asked_for(levels):
-    assert dict(_in_flight(told(**levels), {})) == {(name, "p"): pytest.approx(1) for name in "ab"}
+    assert dict(_in_flight(told(**levels))) == {(name, "p"): pytest.approx(1) for name in "ab"}
 
 
 def test_more_in_flight_than_is_known_to_be_asked_for_is_no_empty_queue():

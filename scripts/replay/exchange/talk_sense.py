@@ -89,28 +89,26 @@ def sense_of(told: Told, raw: Path, memory_bytes: float | None) -> Sense:
     every = [run for runs in told.runs.values() for run in runs.values()]
     seconds = [run.values["duration_seconds"] for run in every if "duration_seconds" in run.values]
     neighbours, first = _turns(told)
-    stated = {
-        name: [of_variant.get(name) for of_variant in options]
-        for name in dict.fromkeys(key for of_variant in options for key in of_variant)
-    }
     small = max(_SMALL_BYTES, (memory_bytes or 0) / 10)
-    sizes = [size for size in stated.get("size", ()) if (known := bytes_of(size)) is not None and known < small]
+    # With a size of 0, fio takes the whole file or disk.
+    sizes = [size for of_variant in options if (size := of_variant.get("size")) and (bytes_of(size) or small) < small]
     return Sense(
         runs=min(map(len, told.runs.values())),
-        in_flight=dict(_in_flight(told, stated)),
+        in_flight=dict(_in_flight(told)),
         neighbours=neighbours,
         first=first,
         seconds=median(seconds) if seconds else None,
         tail=_tail(told, every),
         busy=_busy(told, raw) if told.entry["tool"] == "fio_report" else {},
-        cached={*stated.get("direct", ())} == {"0"},
-        ramp="ramp_time" in stated,
+        cached={of_variant.get("direct") for of_variant in options} == {"0"},
+        ramp=any("ramp_time" in of_variant for of_variant in options),
         small_file=sizes[0] if sizes else None,
     )
 
 
-def _in_flight(told: Told, stated: Mapping[str, Any]) -> Iterable[tuple[tuple[str, str], float]]:
-    if any("rate" in name for name in (*stated, *told.entry["factors"])):
+def _in_flight(told: Told) -> Iterable[tuple[tuple[str, str], float]]:
+    options = (told.experiment.options.get(variant.name, {}) for variant in told.variants)
+    if any("rate" in name for names in (*options, told.entry["factors"]) for name in names):
         return  # an open loop: what is in flight follows from the rate
     for (variant, name), runs in told.runs.items():
         point = next(point for point in told.points if point.name == name)

@@ -89,6 +89,11 @@ def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
         entry.refuse(f"{name}: {failed:.0f} operations failed: its figures do not count", reason="failed")
     own = entry.at("job options").value
     options = {**shared, **own} if isinstance(own, dict) else dict(shared)
+    return Client(name, options, directions_of(entry), entry)
+
+
+def directions_of(entry: Place) -> dict[str, Direction]:
+    """Return what a job did: see `Client`. Raises OutputError if that contradicts itself."""
     directions = {
         which: _direction(entry.at(which))
         for which in DIRECTIONS
@@ -96,7 +101,7 @@ def _client(entry: Place, shared: Mapping[str, Any]) -> Client:
     }
     if not directions and isinstance(entry.at("mixed").value, dict):
         directions = {"mixed": _direction(entry.at("mixed"))}
-    return Client(name, options, directions, entry)
+    return directions
 
 
 def _direction(stats: Place) -> Direction:

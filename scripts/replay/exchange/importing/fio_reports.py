@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
-from replay.tools.base import UNSTATED, bytes_of
+from replay.tools.base import UNSTATED, OutputError, Place, bytes_of
+from replay.tools.fio_report import Direction, directions_of
 
 # fio writes a report each `--status-interval`, and each counts from the start of the run, so only the last one counts.
 
@@ -256,15 +257,7 @@ def _block_size(options: Mapping[str, str], directions: tuple[str, ...] | list[s
 
 def _measured_size(entry: Mapping[str, Any]) -> Level:
     """Return the size of the operations that fio counted, if they all had one."""
-    sizes = set()
-    for which in ("read", "write", "mixed"):
-        operations, moved, rate, milliseconds = (
-            _count(entry, which, key) for key in ("total_ios", "io_bytes", "bw", "runtime")
-        )
-        if operations:
-            # fio 2 counts bytes in KiB, and every release the rate.
-            in_kibibytes = milliseconds and rate and abs(moved * 1000 / milliseconds - rate) < 0.01 * rate + 1
-            sizes.add(size_of(operations, moved * (1024 if in_kibibytes else 1)))
+    sizes = {size_of(done.operations, done.io_bytes) for done in _done(entry) if done.operations}
     return sizes.pop() or UNSTATED if len(sizes) == 1 else UNSTATED
 
 
@@ -280,12 +273,15 @@ def size_of(operations: float, moved: float) -> int | None:
 
 def in_flight(entry: Mapping[str, Any]) -> float:
     """Return what an entry's jobs had in flight, on average: by Little's law, rate times latency."""
-    reads, writes, both = (
-        _count(entry, which, "iops")
-        * (_count(entry, which, "clat_ns", "mean") / 1e9 or _count(entry, which, "clat", "mean") / 1e6)
-        for which in ("read", "write", "mixed")
-    )
-    return max(reads + writes, both)
+    return sum(done.operations / done.seconds * done.latency.mean for done in _done(entry))
+
+
+def _done(entry: Mapping[str, Any]) -> Iterable[Direction]:
+    """Return what a job's reads and writes did; nothing if that cannot be read, of which its reader will say why."""
+    try:
+        return directions_of(Place("", entry)).values()
+    except OutputError:
+        return ()
 
 
 def load_options(options: Mapping[str, str]) -> dict[str, str]:
