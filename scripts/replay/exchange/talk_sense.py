@@ -23,6 +23,7 @@ from replay.exchange.importing.arrange import LOADS
 from replay.exchange.sides import MEAN_LATENCY, RATE, Metric
 from replay.exchange.talk_points import CLIENTS, SOURCE, MeasuredVariant, Point, Ratio, Told, Walk
 from replay.tools.base import bytes_of
+from replay.tools.fio_report import START
 
 #: By Little's law, rate times latency is what was in flight. Below this share of what was asked for, the queue was not
 #: full.
@@ -40,7 +41,6 @@ _GAP = 3
 #: From these shares in percent on, a disk or fio's processor counts as full.
 _BUSY = {"the disk": 80, "fio's processor": 85}
 _SHORT_SECONDS, _SMALL_BYTES = 10, 4 << 30
-_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _shares(text: str, *, alone: bool) -> Iterable[tuple[str, float]]:
 
     It says how busy the disk was of a whole report: of the run itself only if it was `alone` in it.
     """
-    start = _START.search(text)
+    start = START.search(text)
     try:
         report = json.JSONDecoder().raw_decode(text, start.start())[0] if start else {}
     except ValueError:

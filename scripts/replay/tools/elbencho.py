@@ -16,7 +16,6 @@ from replay.tools.base import OutputError, Place, Reader, Result, Run
 MIB = 2**20
 #: The operations that are I/O. All others create, look up or remove entries, or wait for caches.
 OPERATION = re.compile(r"(?P<kind>READ|WRITE|RWMIX(?P<mix>\d{1,3}))", re.ASCII)
-_KINDS = {"READ": "read", "WRITE": "write"}
 _MIX = "rwmix read "
 
 
@@ -36,7 +35,7 @@ def io_type_of(operation: str) -> tuple[str, int | None] | None:
     match = OPERATION.fullmatch(operation)
     if match is None:
         return None
-    return ("rw", int(match["mix"])) if match["mix"] else (_KINDS[match["kind"]], None)
+    return ("rw", int(match["mix"])) if match["mix"] else (match["kind"].lower(), None)
 
 
 class ElbenchoRow(Reader):

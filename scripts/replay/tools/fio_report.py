@@ -17,7 +17,8 @@ ALL_CLIENTS = "All clients"
 #: By how much a rate may differ from its own total and time: fio rounds each, and a sum of clients once more.
 _ROUNDING = 1e-4
 DIRECTIONS = ("read", "write")
-_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
+#: Where a report begins behind what fio printed before.
+START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Client:
 
 def read_clients(text: str, file: str, exit_status: int) -> list[Client]:
     """Return the clients, sorted by name, from any fio since 2.0. Raises OutputError unless it is one whole report."""
-    start = _START.search(text)
+    start = START.search(text)
     if start is None:
         message = next((line for line in text.splitlines() if line.strip()), "nothing")
         reason = "failed" if exit_status else "incomplete"

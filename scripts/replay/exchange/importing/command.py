@@ -271,13 +271,11 @@ def _account(labels: Sequence[str], experiments: Sequence[Arranged], collected: 
 
 def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
     """Print how a tool's runs were understood: what differs, factors, axis, repetitions, what can be compared."""
-    points: dict[str, set[str]] = {}
-    for cell in arranged.cells:
-        points.setdefault(cell.point, set()).add(cell.variant)
     counts = Counter((cell.point, cell.variant) for cell in arranged.cells)
+    folders_at = Counter(point for point, _ in counts)
     least, most = min(counts.values()), max(counts.values())
     times = f"{least}" if least == most else f"{least} to {most}"
-    at = _counted(len(points), "point")
+    at = _counted(len(folders_at), "point")
     print(f"{experiment_name(arranged.tool)}: {_counted(len(arranged.cells), 'run')} at {at}, n = {times}")
     for option, sides in differences(options_by_label(arranged, variants)):
         print(visible(f"  {option} differs: {sides}"))
@@ -288,10 +286,10 @@ def _say_arranged(arranged: Arranged, variants: Mapping[str, str]) -> None:
             print(f"  {name}{place}: {_some(texts, SHOWN_LEVELS)}")
         for level in levels if name == CONFIGURATION else ():
             print(visible(f"    {level}: {arranged.words[name][str(level)]}"))
-    folders = len({cell.variant for cell in arranged.cells})
+    folders = len({variant for _, variant in counts})
     if folders > 1:
-        shared = sum(len(present) == folders for present in points.values())
-        of = "1 point is" if len(points) == 1 else f"{len(points)} points are"
+        shared = sum(present == folders for present in folders_at.values())
+        of = "1 point is" if len(folders_at) == 1 else f"{len(folders_at)} points are"
         where = "both folders" if folders == 2 else f"all {folders} folders"
         where += "" if folders == len(variants) else " that have such results"
         print(f"  {shared} of {of} in {where}, and can be compared")

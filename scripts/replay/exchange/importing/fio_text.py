@@ -19,9 +19,8 @@ from replay.tools.fio_text import JobSection, sections
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
 _BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
-#: What fio prints below its version. A script may have said the version before, in a line of its own.
-_STARTING = re.compile(r"\bStarting \d+ (?:process|thread)")
 _STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
+#: What fio prints below its version. A script may have said the version before, in a line of its own.
 _STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
 _PROCESS = re.compile(r": err= *\d+: pid=(\d+)", re.ASCII)
 _LASTED = re.compile(r"(?:/|runt= *)(\d{1,15})msec", re.ASCII)
@@ -49,7 +48,7 @@ def knows(text: str) -> bool:
 
 def read(text: str) -> list[Found | str]:
     """Return the runs of a text: one for each workload of jobs that ran at once."""
-    views = (view_of(text, anchor) for anchor in (_BANNER, _STARTING))
+    views = (view_of(text, anchor) for anchor in (_BANNER, _STARTED))
     view = next((view for view in views if _KNOWN.search(view.text)), whole_text(text))
     return [run for group in _groups(view.text) for run in _of_group(view, *group)]
 
