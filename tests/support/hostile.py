@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -70,19 +69,3 @@ def some_lines_of(text: str) -> st.SearchStrategy[str]:
     lines = text.splitlines(keepends=True)
     kept = st.lists(st.sampled_from(range(len(lines))), unique=True).map(sorted)
     return kept.map(lambda places: "".join(lines[at] for at in places))
-
-
-@st.composite
-def changed_digit(draw, text: str, within: str) -> str:
-    """Return a text with one digit replaced by another, within a group of the pattern `within`."""
-    positions = [
-        position
-        for match in re.finditer(within, text, re.MULTILINE)
-        for group in range(1, len(match.groups()) + 1)
-        if match[group] is not None
-        for position in range(*match.span(group))
-        if text[position].isdigit()
-    ]
-    position = draw(st.sampled_from(positions))
-    digit = draw(st.sampled_from([one for one in "0123456789" if one != text[position]]))
-    return text[:position] + digit + text[position + 1 :]

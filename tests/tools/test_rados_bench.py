@@ -49,16 +49,6 @@ def test_json_is_read_with_its_numbers_as_strings_and_rates_as_total_over_time(n
     assert metrics["bytes_per_second"] == operations * 65536 / seconds
 
 
-@pytest.mark.parametrize(
-    ("name", "operations", "mean"),
-    [("rados-bench-write-4m.txt", 571, 0.11391), ("rados-bench-seq-4m.txt", 435, 0.144686)],
-)
-def test_text_of_a_new_release_is_read(name, operations, mean):
-    metrics = parse(name).metrics
-    assert metrics["operations"] == operations
-    assert metrics["latency_mean_seconds"] == mean
-
-
 def test_rates_over_time_come_from_differences_of_finished_operations():
     series = parse("rados-bench-write-64k.json").series
     rates = [value for _, metric, value in series if metric == "operations_per_second"]
