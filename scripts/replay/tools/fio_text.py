@@ -105,9 +105,9 @@ class FioReport(Reader):
     def read(self, run: Run) -> Result:
         """Read the reports. Levels: `instances` (the number of reports), `rw`, `io_size_bytes`, `io_depth`, `jobs`."""
         file = run.file("output")
-        roles = [role for roles in roles_by_instance(run.texts, int(run.levels.get("instances", 1)), file)
-                 for role in roles]  # fmt: skip
-        clients = [client for role in roles for client in read_clients(run.text(role), run.file(role), 0)]
+        instances = roles_by_instance(run.texts, int(run.levels.get("instances", 1)), file)
+        clients = [client for roles in instances for role in roles
+                   for client in read_clients(run.text(role), run.file(role), 0)]  # fmt: skip
         idle = sorted({client.name for client in clients if not client.directions})
         if idle or not clients:
             what = f"no I/O was done by {', '.join(idle)}" if idle else "no job reported"

@@ -109,13 +109,9 @@ class Placement(Reader):
         result = RADOS.read(replace(run, texts=of_tool))
         of_osds, of_groups = read_placement(run.texts, run.names)
         entities = [
-            ("osd", str(number), metric, value)
-            for number, values in of_osds.items()
-            for metric, value in values.items()
-        ]
-        entities += [
-            ("placement_group", name, metric, value)
-            for name, values in of_groups.items()
+            (kind, str(name), metric, value)
+            for kind, several in (("osd", of_osds), ("placement_group", of_groups))
+            for name, values in several.items()
             for metric, value in values.items()
         ]
         metrics = {**result.metrics, **placement_metrics(of_osds)} if result.complete else {}

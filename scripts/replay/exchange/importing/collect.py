@@ -215,9 +215,10 @@ def _combined(runs: Sequence[FoundRun], collected: Collected) -> list[FoundRun]:
     for place, run in enumerate(runs):
         of_client = _output_of(collected, run.folder, run.path) is not None
         groups.setdefault((run.folder, run.path.rpartition("/")[0]) if of_client else place, []).append(run)
-    folders = {folder: several for folder, several in groups.items() if isinstance(folder, tuple)}
     outputs = {
-        folder: {_output_of(collected, run.folder, run.path) for run in several} for folder, several in folders.items()
+        folder: {_output_of(collected, run.folder, run.path) for run in several}
+        for folder, several in groups.items()
+        if isinstance(folder, tuple)
     }
     together: list[FoundRun] = []
     for folder, several in groups.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from replay.exchange.importing.runs import Level, TextView, view_of, whole_number, whole_text
+from replay.exchange.importing.runs import JSON, Level, TextView, json_in, view_of, whole_number, whole_text
 from replay.tools.base import UNSTATED, OutputError, Place, bytes_of
 from replay.tools.fio_report import Direction, directions_of
 
@@ -19,7 +19,6 @@ _REPORT = re.compile(r'\{\s*"fio version"')
 #: A report in a log or a quotation, which puts something before each line.
 _PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
 _SPACE = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
 #: A run without times counts as the continuation of one before if it lasted longer by this share.
 LONGER = 1.05
 #: How exact fio's times of printing are, in seconds, by their key.
@@ -59,15 +58,11 @@ def reports_in(text: str) -> Iterator[LocatedReport | str]:
 
 
 def _reports(view: TextView) -> Iterator[LocatedReport | str]:
-    text, at, last = view.text, 0, 0
-    while match := _CANDIDATE.search(text, at):
-        start = match.end()
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError) as error:
+    text, last = view.text, 0
+    for start, end, value in json_in(text, _CANDIDATE):
+        if isinstance(value, Exception):
             if _REPORT.match(text, start):
-                yield f"not whole JSON: {error}"[:160]
-            at = start + 1
+                yield f"not whole JSON: {value}"[:160]
             continue
         for begin, stop, inner in _within(text, start, end, value):
             is_text = _is_text(inner)
@@ -77,7 +72,6 @@ def _reports(view: TextView) -> Iterator[LocatedReport | str]:
                 else "half of a character in a name"
             )
             last = stop
-        at = end
 
 
 def _is_text(value: Any) -> bool:
@@ -105,9 +99,9 @@ def members(text: str, offset: int) -> Iterator[tuple[str | int, int, int]]:
     while opening in "{[" and text[at] not in "}]":
         key: str | int = index
         if opening == "{":
-            key, at = _DECODER.raw_decode(text, at)
+            key, at = JSON.raw_decode(text, at)
             at = _SPACE.match(text, _SPACE.match(text, at).end() + 1).end()
-        end = _DECODER.raw_decode(text, at)[1]
+        end = JSON.raw_decode(text, at)[1]
         yield key, at, end
         at = _SPACE.match(text, end).end()
         at = _SPACE.match(text, at + 1).end() if text[at] == "," else at

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 import shlex
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any
 
 #: Half-open ranges of characters, or of bytes, in rising order.
 Ranges = tuple[tuple[int, int], ...]
@@ -20,6 +22,7 @@ LONGEST_PREFIX = 200
 #: The parts of what a log puts before a line that may differ from line to line.
 _VARIES = re.compile(r"\d+|\s+|[^\d\s]+")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+JSON = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,18 @@ def whole_text(text: str) -> TextView:
 def lines(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each line begins and ends, with its newline."""
     return (match.span() for match in _LINE.finditer(text))
+
+
+def json_in(text: str, begins: re.Pattern[str]) -> Iterator[tuple[int, int, Any]]:
+    """Yield (start, end, value) of each JSON document behind a match; if one is not whole, its value is the error."""
+    at = 0
+    while match := begins.search(text, at):
+        start = match.end()
+        try:
+            value, at = JSON.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            value, at = error, start + 1
+        yield start, at, value
 
 
 def view_of(text: str, anchor: re.Pattern[str]) -> TextView:

@@ -7,7 +7,6 @@ command line above it may say so, or a folder's name. CBT writes its own summary
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from replay.exchange.importing.runs import (
     Ranges,
     TextView,
     commands,
+    json_in,
     lines,
     option,
     view_of,
@@ -37,7 +37,7 @@ _RADOS_JSON = re.compile(r'"total_(?:write|read)s_made"')
 #: The beginning of a document in several lines.
 _RADOS_DOCUMENT = re.compile(r'\{[ \t\r]*\n[^\n{}]{0,200}?"(?:concurrent_ios|datas|total_time_run)"')
 _OF_CBT = re.compile(r'^\s*\{\s*"[^"\n]+": "', re.ASCII)
-_JSON_START = re.compile(r"\{")
+_JSON_START = re.compile(r"(?=\{)")
 #: Where a text may have more documents of JSON than this, it has none of a tool.
 MOST_DOCUMENTS = 10_000
 
@@ -174,17 +174,12 @@ def _rados_reports(text: str) -> list[Found | str]:
 
 
 def _documents(view: TextView) -> Iterator[Found | str]:
-    decoder, text, last, why = json.JSONDecoder(), view.text, 0, ""
-    for start in itertools.islice(_JSON_START.finditer(text), MOST_DOCUMENTS):
-        if start.start() < last:
+    last, why = 0, ""
+    for start, end, report in itertools.islice(json_in(view.text, _JSON_START), MOST_DOCUMENTS):
+        if isinstance(report, Exception):
+            why = why or f"not whole JSON: {report}"[:160]
             continue
-        try:
-            report, end = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError) as error:
-            why = why or f"not whole JSON: {error}"[:160]
-            continue
-        ranges = view.ranges_of([(start.start(), end)])
-        if found := _rados_found(text[last : start.start()], report, ranges):
+        if found := _rados_found(view.text[last:start], report, view.ranges_of([(start, end)])):
             yield found
         last = end
     if not last and why:
