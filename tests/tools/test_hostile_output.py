@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from replay.tools import OutputError, reader
 from support.hostile import at_most, interleaved, tried
-from support.samples import sample
+from support.samples import measured_cells, sample
 
 SAMPLES = [
     "rbd-bench-read-rand-4k.txt",
@@ -23,6 +23,7 @@ SAMPLES = [
     "iperf3-4-streams.json",
 ]
 RATES = ("operations_per_second", "bytes_per_second", "operations", "duration_seconds")
+CELLS = measured_cells()
 FEW = at_most(120)
 #: How many places to cut an output at. JSON that lacks its end is none, wherever it was cut.
 CUTS, CUTS_OF_JSON = tried(1500), tried(200)
@@ -120,3 +121,23 @@ def test_a_rate_that_contradicts_its_own_total_and_time_is_refused(name, old, ne
     # The last of iperf3's is what the server received.
     before, _, after = text.rpartition(old) if name.startswith("iperf3") else text.partition(old)
     assert outcome(name, before + new + after) is None
+
+
+@pytest.mark.parametrize("name", CELLS)
+@at_most(80)
+@given(data=st.data())
+def test_a_file_of_a_cell_cut_off_anywhere_is_refused_or_lost_only_its_end(name, data):
+    cell = CELLS[name]
+    role = data.draw(st.sampled_from(sorted(cell.files)))
+    whole = cell.files[role]
+    end = data.draw(st.integers(0, len(whole) - 1))
+    try:
+        result = cell.parse(**{role: whole[:end]})
+    except OutputError as error:
+        assert error.file in cell.files
+        text = {**cell.files, role: whole[:end]}[error.file]
+        assert error.line is None or 1 <= error.line <= text.count("\n") + 1
+        return
+    assert role == "output", "only fio's report may lose its end without losing a figure"
+    assert not whole[end:].strip(" \n}")
+    assert result.metrics == pytest.approx(cell.parse().metrics, rel=1e-9, abs=1e-9)
