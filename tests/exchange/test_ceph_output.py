@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replay.exchange.importing.text_outputs import CUT_OFF
 from replay.tools import reader
-from support.foreign_results import found, only
+from support.foreign_results import behind, fenced, found, logged, only
 from support.hostile import at_most, some_lines_of
 from support.samples import output, sample
 
@@ -46,17 +46,6 @@ Min latency(s):         0.007925
 """
 
 
-def fenced(text: str) -> str:
-    return f"Some words.\n\n```\n{text}```\n\nMore words: 16 writes.\n"
-
-
-def logged(text: str) -> str:
-    return "".join(
-        f"2024-05-06 07:08:{second:02d},{second:03d} host-1 bench[77]: {line}\n"
-        for second, line in enumerate(text.splitlines())
-    )
-
-
 # rados bench ---------------------------------------------------------------------------------------------------------
 
 
@@ -72,8 +61,8 @@ def logged(text: str) -> str:
         pytest.param(lambda text: text.replace("376.813", "377"), id="bandwidth of three digits"),
         pytest.param(fenced, id="Markdown"),
         pytest.param(logged, id="log"),
-        pytest.param(lambda text: "".join(f"    {line}\n" for line in text.splitlines()), id="indented"),
-        pytest.param(lambda text: "".join(f"> {line}\n" for line in text.splitlines()), id="quoted"),
+        pytest.param(lambda text: behind("    ", text), id="indented"),
+        pytest.param(lambda text: behind("> ", text), id="quoted"),
     ],
 )  # fmt: skip
 def test_text_of_old_releases_is_read_wherever_it_stands(change):
@@ -145,10 +134,6 @@ def test_json_and_text_of_one_note_are_runs_of_their_own():
 PRETTY = output("rados-bench-seq-64k.json").decode()
 
 
-def behind(prefix: str, text: str) -> str:
-    return "".join(f"{prefix.replace('#', str(at))}{line}\n" for at, line in enumerate(text.splitlines()))
-
-
 @pytest.mark.parametrize("name", ["rados-bench-seq-64k.json", "rados-bench-write-64k.json"])
 @pytest.mark.parametrize("change", [fenced, logged, lambda text: behind("    ", text), lambda text: behind("> ", text)])
 def test_json_is_read_wherever_it_stands(name, change):
@@ -207,7 +192,7 @@ elapsed: 4   ops: 2000   ops/sec: 500   bytes/sec: 2.0 MiB/s
         pytest.param(str, id="as it is"),
         pytest.param(fenced, id="Markdown"),
         pytest.param(logged, id="log"),
-        pytest.param(lambda text: "".join(f"\t{line}\n" for line in text.splitlines()), id="indented"),
+        pytest.param(lambda text: behind("\t", text), id="indented"),
         pytest.param(lambda text: re.sub(r"^ +2 .*", "...", text, flags=re.MULTILINE), id="elided"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.foreign_results import direction, found, job, report
+from support.foreign_results import behind, direction, fenced, found, job, logged, report
 from support.hostile import at_most
 from support.samples import output
 
@@ -234,14 +234,11 @@ WRAPPED = {
     "list": f"[\n{PLAIN}\n]".encode(),
     "inside another document": json.dumps({"host": "x", "results": {"fio": [json.loads(PLAIN)]}}).encode(),
     "JSON lines": f'{{"note": "x"}}\n{MINIFIED}\n'.encode(),
-    "indented": "".join(f"    {line}\n" for line in PLAIN.splitlines()).encode(),
-    "quoted": "".join(f"> {line}\n" for line in PLAIN.splitlines()).encode(),
+    "indented": behind("    ", PLAIN).encode(),
+    "quoted": behind("> ", PLAIN).encode(),
     "after a prompt": f"$ fio --output-format=json job.fio >{PLAIN}".encode(),
-    "Markdown": f"# Results\n\n```json\n{PLAIN}\n```\n\nFast.\n".encode(),
-    "log": "".join(
-        f"2024-05-06T07:08:{second % 60:02d}.{second:06d}Z host-1 fio[{4242}]: {line}\n"
-        for second, line in enumerate(PLAIN.splitlines())
-    ).encode(),
+    "Markdown": fenced(PLAIN).encode(),
+    "log": logged(PLAIN).encode(),
 }
 
 

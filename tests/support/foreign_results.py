@@ -109,6 +109,19 @@ def only(text: str | bytes, path: str = "x/1.json") -> FoundRun:
     return run
 
 
+def behind(prefix: str, text: str) -> str:
+    """Return a text with a prefix before each line, in which `#` stands for the line's number."""
+    return "".join(f"{prefix.replace('#', str(at))}{line}\n" for at, line in enumerate(text.splitlines()))
+
+
+def logged(text: str) -> str:
+    return behind("2024-05-06T07:08:09.# host-1 bench[77]: ", text)
+
+
+def fenced(text: str) -> str:
+    return f"Some words.\n\n```\n{text}\n```\n\nMore words: 16 writes.\n"
+
+
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files by their relative paths; return the folder."""
     for name, content in files.items():
