@@ -93,6 +93,17 @@ def test_text_of_a_run_that_failed_or_contradicts_itself_is_refused(text, why):
     assert why in reason
 
 
+@pytest.mark.parametrize(
+    "text",
+    [text_of().replace("IOPS=10.0k", "IOPS=1.0.0k"), terse().replace(";40000;10000;", ";40000;nan;")],
+    ids=["normal", "terse"],
+)
+def test_text_whose_figures_are_no_numbers_is_left_out(text):
+    runs, reasons = found(text)
+    assert runs == []
+    assert reasons
+
+
 def test_text_beside_the_json_of_a_run_counts_once():
     assert only(f"{text_of()}\n{report(job(rw='randread', bs='4k'))}").tool == "fio_report"
 
@@ -201,6 +212,12 @@ def test_terse_text_has_the_levels_of_the_command_line_above_it():
     first, second = found(f"{COMMAND}\n{terse()}\n$ fio --minimal --name=job --iodepth=4\n{terse(20)}")[0]
     assert (first.levels["rw"], second.levels["rw"], second.levels["io_depth"]) == ("randread", "unstated", 4)
     assert found(f"{COMMAND}\n{terse()}\n$ date\nFriday\n{terse(20)}")[0] == []
+
+
+def test_terse_text_of_writes_has_their_size():
+    fields = terse().split(";")
+    reads, writes = fields[5:46], fields[46:87]
+    assert only(";".join([*fields[:5], *writes, *reads, *fields[87:]])).levels["io_size_bytes"] == 4096
 
 
 def test_terse_lines_of_all_jobs_that_the_command_line_asks_for_are_one_run():

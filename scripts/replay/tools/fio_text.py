@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from replay.tools.base import OutputError, Place, Reader, Result, Run, agrees, roles_by_instance, rounding_of
+from replay.tools.base import OutputError, Place, Reader, Result, Run, agrees, number, roles_by_instance, rounding_of
 from replay.tools.cell_logs import series_of_logs
 from replay.tools.fio import check_done, metrics, notes
 from replay.tools.fio_report import LAST_BIN, OLD_LAST_BIN, OLD_LAST_MIDDLE, Client, Direction, Latency, read_clients
@@ -26,19 +26,20 @@ _SECTION = re.compile(
     re.ASCII,
 )
 _END = re.compile(r"^.*(?:Run status group|Disk stats|\(g=\d+\): rw=|\(groupid=\d+, jobs=)|^\W*```|^\{", re.MULTILINE)
-_AMOUNT = r"\d[\d.]*(?:[KMGTP]i?)?B"
+_NUMBER = r"\d{1,19}(?:\.\d{0,19})?"
+_AMOUNT = rf"{_NUMBER}(?:[KMGTP]i?)?B"
 _RATE = re.compile(
     r"(?P<which>read|write|mixed) *: (?:"
-    rf"IOPS=(?P<iops>\d[\d.]*[kKMG]?), BW=\S+ \([^)]*\)\((?P<moved>{_AMOUNT})/(?P<msec>\d+)msec\)"
-    rf"|io=(?P<old_moved>{_AMOUNT}), bw=\S+, iops=(?P<old_iops>\d[\d.]*[kKMG]?), runt= *(?P<old_msec>\d+)msec)",
+    rf"IOPS=(?P<iops>{_NUMBER}[kKMG]?), BW=\S+ \([^)]*\)\((?P<moved>{_AMOUNT})/(?P<msec>\d+)msec\)"
+    rf"|io=(?P<old_moved>{_AMOUNT}), bw=\S+, iops=(?P<old_iops>{_NUMBER}[kKMG]?), runt= *(?P<old_msec>\d+)msec)",
     re.ASCII,
 )
-_VALUE = r"= *(\d[\d.]*[kKMG]?)"
+_VALUE = rf"= *({_NUMBER}[kKMG]?)"
 _LATENCY = re.compile(rf"\b(clat|lat) \(([num]sec)\) *: min{_VALUE}, max{_VALUE}, avg{_VALUE}", re.ASCII)
 _PERCENTILES = re.compile(r"\b(clat|lat) percentiles \(([num]sec)\):([\s|.,=\[\]\d>th]*)", re.ASCII)
-_PERCENTILE = re.compile(r"(\d[\d.]*)th=\[ *(?:>= *)?(\d+)\]", re.ASCII)
+_PERCENTILE = re.compile(rf"({_NUMBER})th=\[ *(?:>= *)?(\d+)\]", re.ASCII)
 _ISSUED = re.compile(r"\bissued *(?:rwts?)? *: total=(?:r=)?(\d+)[,/](?:w=)?(\d+)", re.ASCII)
-_FIRST_DEPTH = re.compile(r"\bIO depths +: 1=([\d.]+)%", re.ASCII)
+_FIRST_DEPTH = re.compile(rf"\bIO depths +: 1=({_NUMBER})%", re.ASCII)
 _SIZE = r"(\d+(?:\.0+)?[KMGT]?)(?:i?B)?"
 _SIZES = re.compile(rf"(?:\(R\) )?{_SIZE}-{_SIZE}(?:, \(W\) |/){_SIZE}-{_SIZE}", re.ASCII)
 _TERSE = re.compile(
@@ -48,7 +49,6 @@ _TERSE = re.compile(
 #: The fields of one direction of terse text.
 _FIELDS = {"3": 41, "4": 41, "5": 47}
 _UNITS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3}
-_THOUSANDS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
@@ -130,8 +130,8 @@ class FioText(Reader):
             if section.error:
                 what = f"{section.name}: error {section.error}: its figures do not count"
                 raise OutputError(what, file=file, reason="failed")
-            start, end = section.spans[-1]
-            directions = _terse(text[start:end], file) if section.version else _normal(text[start:end], section, file)
+            printed = text[slice(*section.spans[-1])]
+            directions = terse_directions(printed, file) if section.version else _normal(printed, section, file)
             client = Client(section.name, section.options, directions, Place(file, None))
             check_done(client, run.levels)
             clients.append(client)
@@ -192,19 +192,20 @@ def _last_bin(percentiles: Mapping[float, float]) -> float:
     return OLD_LAST_BIN if old else LAST_BIN
 
 
-def _terse(line: str, file: str) -> dict[str, Direction]:
+def terse_directions(line: str, file: str) -> dict[str, Direction]:
+    """Return what a line of terse text says that was done. Raises OutputError if it is none."""
     match = _TERSE.match(line)
     fields, width = match["rest"].split(";"), _FIELDS[match["version"]]
     directions = {}
-    for number, which in enumerate(("read", "write")):
-        values = fields[number * width : (number + 1) * width]
+    for place, which in enumerate(("read", "write")):
+        values = fields[place * width : (place + 1) * width]
         try:
-            amount, _, rate, milliseconds = (float(value) for value in values[:4])
-            clat = [float(value) / 1e6 for value in values[8:11]]
+            amount, _, rate, milliseconds = map(_plain, values[:4])
+            clat = [_plain(value) / 1e6 for value in values[8:11]]
             percents = dict(value.split("%=") for value in values[12:32] if "%=" in value)
-            percentiles = {float(percent): float(value) / 1e6 for percent, value in percents.items()}
+            percentiles = {_plain(percent): _plain(value) / 1e6 for percent, value in percents.items()}
         except ValueError:
-            if values and number == 0:
+            if values and place == 0:
                 raise OutputError(f"not terse text of fio: {line[:80]!r}", file=file) from None
             continue
         if not rate or not milliseconds:
@@ -219,6 +220,14 @@ def _terse(line: str, file: str) -> dict[str, Direction]:
     return directions
 
 
+def _plain(text: str) -> float:
+    """Return a number. Raises ValueError for anything that no fio prints, such as `nan`."""
+    value = number(text)
+    if value is None:
+        raise ValueError(text)
+    return value
+
+
 def _size_of(text: str) -> int | None:
     """Return the one block size that a job's line names; None if reads and writes differ, or sizes vary."""
     match = _SIZES.match(text)
@@ -228,16 +237,15 @@ def _size_of(text: str) -> int | None:
 
 def _bytes(text: str) -> float:
     """Return an amount in bytes: for fio `KiB`, and `KB` in its old releases, are 1024."""
-    number = text.rstrip("Bi").rstrip("KMGTP")
-    return float(number) * 1024.0 ** _POWERS[text.rstrip("Bi")[len(number) :]]
+    return _scaled(text, 1024.0)
 
 
-def _scaled(text: str) -> float:
-    number = text.rstrip("kKMG")
-    return float(number) * _THOUSANDS[text[len(number) :]]
+def _scaled(text: str, kilo: float = 1000.0) -> float:
+    digits = re.match(_NUMBER, text)[0]
+    return float(digits) * kilo ** _POWERS[text[len(digits) :].rstrip("iB").upper()]
 
 
 def _share(text: str) -> float:
     """Return how far an amount or a rate may be rounded, as a share of it."""
-    number = re.match(r"[\d.]+", text)[0]
-    return rounding_of(number) / float(number) if float(number) else 1.0
+    digits = re.match(_NUMBER, text)[0]
+    return rounding_of(digits) / float(digits) if float(digits) else 1.0

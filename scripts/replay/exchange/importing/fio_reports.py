@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -201,7 +201,10 @@ def workload_of(entry: Mapping[str, Any], options: Mapping[str, str]) -> StatedW
     if blocks := [name for name in ("bsrange", "bssplit", "blocksize_range", "bs_unaligned") if name in options]:
         return f"its block sizes vary ({blocks[0]}={options[blocks[0]][:40]}): there is no single I/O size"
     done = [which for which in ("read", "write") if _count(entry, which, "total_ios")]
-    size = _measured_size(entry) if "bs" not in options else _block_size(options, _DIRECTIONS.get(base, done))
+    if "bs" in options:
+        size: Level | None = _block_size(options, _DIRECTIONS.get(base, done))
+    else:
+        size = measured_size(lambda: directions_of(Place("", entry))) or UNSTATED
     if size is None:
         return f"bs={options.get('bs', '')[:40]} is not one size"
     asked = whole_number(options.get("iodepth", "0"))
@@ -249,33 +252,32 @@ def _block_size(options: Mapping[str, str], directions: tuple[str, ...] | list[s
     return block_sizes.pop() or None if len(block_sizes) == 1 else None
 
 
-def _measured_size(entry: Mapping[str, Any]) -> Level:
-    """Return the size of the operations that fio counted, if they all had one."""
-    sizes = {size_of(done.operations, done.io_bytes) for done in _done(entry) if done.operations}
-    return sizes.pop() or UNSTATED if len(sizes) == 1 else UNSTATED
+def measured_size(directions: Callable[[], Mapping[str, Direction]]) -> int | None:
+    """Return the size of the operations that fio counted, if they all had one, and if its reader accepts them."""
+    try:
+        sizes = {_size_of(done) for done in directions().values() if done.operations}
+    except OutputError:
+        return None
+    return sizes.pop() if len(sizes) == 1 else None
 
 
-def size_of(operations: float, moved: float) -> int | None:
+def _size_of(done: Direction) -> int | None:
     """Return the size of each operation in bytes, None if it is not of whole sectors.
 
     A few operations at the end of the ramp count in the bytes only.
     """
-    each = moved / operations
+    each = done.io_bytes / done.operations
     sectors = round(each / _SECTOR)
     return sectors * _SECTOR if sectors and abs(each - sectors * _SECTOR) <= 0.005 * each else None
 
 
 def in_flight(entry: Mapping[str, Any]) -> float:
     """Return what an entry's jobs had in flight, on average: by Little's law, rate times latency."""
-    return sum(done.operations / done.seconds * done.latency.mean for done in _done(entry))
-
-
-def _done(entry: Mapping[str, Any]) -> Iterable[Direction]:
-    """Return what a job's reads and writes did; nothing if that cannot be read, of which its reader will say why."""
     try:
-        return directions_of(Place("", entry)).values()
+        directions = directions_of(Place("", entry))
     except OutputError:
-        return ()
+        return 0.0
+    return sum(done.operations / done.seconds * done.latency.mean for done in directions.values())
 
 
 def load_options(options: Mapping[str, str]) -> dict[str, str]:

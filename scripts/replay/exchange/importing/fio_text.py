@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from replay.exchange.importing.fio_reports import LONGER, SAME, StatedWorkload, size_of, workload_of
+from replay.exchange.importing.fio_reports import LONGER, SAME, StatedWorkload, measured_size, workload_of
 from replay.exchange.importing.runs import Found, TextView, commands, view_of, whole_number, whole_text
-from replay.tools.base import UNSTATED, bytes_of, number
-from replay.tools.fio_text import JobSection, sections
+from replay.tools.base import UNSTATED, bytes_of
+from replay.tools.fio_text import JobSection, sections, terse_directions
 
 _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^;\s]*;[^;\n]*;\d+;\d+;\d")
 _BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
@@ -200,11 +200,9 @@ def _workload(section: JobSection, asked: Mapping[str, str], view: TextView) -> 
     options = dict(section.options)
     alone = {"iodepth_level": {"1": 100.0}} if options.pop("reached_depth", "") else {}
     if section.version:
-        fields = view.text[section.spans[-1][0] : section.spans[-1][1]].split(";")
-        values = [number(text) or 0.0 for text in fields[5:9]]
-        if len(values) == 4 and (operations := values[2] * values[3] / 1000):
-            size = size_of(operations, values[0] * 1024)
-            options |= {"bs": str(size)} if size else {}
+        line = view.text[slice(*section.spans[-1])]
+        size = measured_size(lambda: terse_directions(line, ""))
+        options |= {"bs": str(size)} if size else {}
     return contradiction(asked, options) or workload_of(alone, {"kb_base": "1024", **asked, **options})
 
 
