@@ -162,23 +162,22 @@ def _times(told: Told, variant: MeasuredVariant, point: Point) -> dict[int, tupl
 
 def _busy(told: Told, raw: Path) -> dict[tuple[str, str], tuple[str, float]]:
     """Return what was full, by variant and point: the median over the runs, as fio reported it."""
-    shares: dict[tuple[str, str], dict[str, list[float]]] = {}
+    shares: dict[tuple[str, str, str], list[float]] = {}
     for block in list_raw(raw).blocks:
         for folder in block.folders():
             for sidecar in (json.loads(text) for name, text in folder.contents.items() if SIDECAR.fullmatch(name)):
                 point = next((point for point in told.points if point.levels == sidecar.get("levels")), None)
                 if point is None:
                     continue
-                of_point = shares.setdefault((sidecar["variant"], point.name), {})
                 for name in sidecar["files"].values():
                     text = folder.contents.get(name, b"").decode(errors="replace")
                     for what, share in _shares(text, alone="job_in_a_row" not in sidecar):
-                        of_point.setdefault(what, []).append(share)
-    busiest = {}
-    for key, by_what in shares.items():
-        full = {what: median(values) for what, values in by_what.items() if median(values) >= _BUSY[what]}
-        if full:
-            busiest[key] = max(full.items(), key=lambda pair: pair[1])
+                        shares.setdefault((sidecar["variant"], point.name, what), []).append(share)
+    busiest: dict[tuple[str, str], tuple[str, float]] = {}
+    for (variant, name, what), values in shares.items():
+        share = median(values)
+        if share >= _BUSY[what] and share > busiest.get((variant, name), ("", 0))[1]:
+            busiest[variant, name] = what, share
     return busiest
 
 

@@ -99,9 +99,13 @@ def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *,
     # The levels that every run of a tool has.
     names = dict.fromkeys(name for run in runs for name in run.levels)
     columns = {name: [_level(run, name) for run in runs] for name in names}
-    varied = _varied_options(runs)
+    stated = sorted({name for run in runs for name in run.options})
+    options = {name: [run.options.get(name) for run in runs] for name in stated}
+    folders = [(run.folder,) for run in runs]
+    # Those that differ within a variant are factors.
+    varied = {name: texts for name, texts in options.items() if not _follows(texts, folders)}
     words: dict[str, dict[str, str]] = {}
-    columns |= _option_columns(runs, varied, words)
+    columns |= _option_columns(varied, words)
     for name, texts_of in (
         (PLACE, lambda: [run.place for run in runs]),
         (FOLDER, lambda: _folders(runs, columns)),
@@ -123,11 +127,7 @@ def arrange(tool: str, runs: Sequence[FoundRun], variants: Mapping[int, str], *,
             workload = others
     for joined in (workload, tuple(columns)):  # in the names of charts and of points
         _tell_apart(columns, joined, words)
-    shared = {
-        name: values.pop()
-        for name in sorted({name for run in runs for name in run.options})
-        if len(values := {run.options.get(name, "") for run in runs}) == 1
-    }
+    shared = {name: texts[0] for name, texts in options.items() if len({*texts}) == 1}
     return Arranged(
         tool=tool,
         factors={name: _in_rising_order(values) for name, values in columns.items()},
@@ -198,24 +198,21 @@ def _level(run: FoundRun, name: str) -> Level:
     return 1 if name in ("instances", "workloads_at_once") else UNSTATED
 
 
-def _varied_options(runs: Sequence[FoundRun]) -> list[str]:
-    """Return the options that differ within a variant."""
-    names, places = sorted({name for run in runs for name in run.options}), [(run.folder,) for run in runs]
-    return [name for name in names if not _follows([run.options.get(name) for run in runs], places)]
-
-
 def _option_columns(
-    runs: Sequence[FoundRun], varied: list[str], words: dict[str, dict[str, str]]
+    varied: Mapping[str, Sequence[str | None]], words: dict[str, dict[str, str]]
 ) -> dict[str, list[Level]]:
     if len(varied) <= MOST_OPTIONS:
         columns: dict[str, list[Level]] = {}
-        for name in varied:
+        for name, texts in varied.items():
             factor = OPTION + (_NOT_PLAIN.sub("_", name).strip("_").lower()[:40] or digest_of(name, 6))
             while factor in columns:
                 factor += "_"
-            columns[factor] = _levels_of([run.options.get(name) for run in runs], words.setdefault(factor, {}))
+            columns[factor] = _levels_of(texts, words.setdefault(factor, {}))
         return columns
-    stated = ["; ".join(f"{name}={run.options[name]}" for name in varied if name in run.options) for run in runs]
+    stated = [
+        "; ".join(f"{name}={text}" for name, text in zip(varied, texts, strict=True) if text is not None)
+        for texts in zip(*varied.values(), strict=True)
+    ]
     numbers = {text: f"{number:02d}" for number, text in enumerate(dict.fromkeys(stated), 1)}
     words[CONFIGURATION] = {number: text for text, number in numbers.items()}
     return {CONFIGURATION: [numbers[text] for text in stated]}
