@@ -123,25 +123,6 @@ def test_no_good_result_comes_from_runs_if_one_did_not_exit_with_0(exit_status):
 
 @FEW
 @given(instances=GRID, data=st.data())
-def test_a_cut_in_any_file_is_refused_or_changes_nothing(instances, data):
-    outputs = outputs_of(instances)
-    role = data.draw(st.sampled_from(sorted(outputs)))
-    end = data.draw(st.integers(0, len(outputs[role]) - 1))
-    with pytest.raises(OutputError):
-        parse({**outputs, role: outputs[role][:end]}, len(instances))
-
-
-@FEW
-@given(instances=GRID, data=st.data())
-def test_a_file_that_holds_two_runs_is_refused(instances, data):
-    outputs = outputs_of(instances)
-    role, other = data.draw(st.sampled_from(sorted(outputs))), data.draw(st.sampled_from(sorted(outputs)))
-    with pytest.raises(OutputError):
-        parse({**outputs, role: outputs[role] + outputs[other]}, len(instances))
-
-
-@FEW
-@given(instances=GRID, data=st.data())
 def test_a_run_of_another_kind_or_size_among_them_is_refused(instances, data):
     outputs = outputs_of(instances)
     role = data.draw(st.sampled_from(sorted(outputs)))

@@ -282,7 +282,7 @@ def _follows(levels: Iterable[Level | None], places: Iterable[tuple[Any, ...]]) 
 def _axis(columns: Mapping[str, Sequence[Level]]) -> str | None:
     """Return the factor along the axis: the numeric one with the most levels; None if no run states all of its."""
     numeric = [name for name in AXES if name in columns and all(isinstance(level, int) for level in columns[name])]
-    return max(numeric, key=lambda name: (len(set(columns[name])), -numeric.index(name)), default=None)
+    return max(numeric, key=lambda name: len(set(columns[name])), default=None)
 
 
 def _cells(
