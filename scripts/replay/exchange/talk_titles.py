@@ -40,10 +40,9 @@ def answer(plan: Plan) -> tuple[str, str]:
         title = f"{first_upper(counted(len(settled)))} of {counted(len(findings))} comparisons {_are(settled)} settled."
         only = f"The only comparison is {'settled' if settled else 'not settled'}."
         return only if len(findings) == 1 else title, _spread_and_distance(plan, rate)
-    if 2 * len(settled) >= len(findings) and len(
-        {(finding.ratio.metric.name, finding.is_better) for finding in settled}
-    ) == len({finding.ratio.metric.name for finding in settled}):
-        return _one_way(findings, told), ""
+    go_one_way = all(len({each.is_better for each in _settled(several)}) < 2 for several in plan.compared.values())
+    if 2 * len(settled) >= len(findings) and go_one_way:
+        return _one_way(plan), ""
     if 4 * len(settled) >= len(findings) and (parted := _parted(findings, told)):
         return parted, ""
     return f"Neither, as far as {counted(n)} runs can tell.", _spread_and_distance(plan, rate)
@@ -76,18 +75,16 @@ def _times(ratio: float) -> str:
     return sourced(f"{digits}\N{MULTIPLICATION SIGN}", SOURCE)
 
 
-def _one_way(findings: Sequence[Finding], told: Told) -> str:
+def _one_way(plan: Plan) -> str:
     """Return the title where all that is settled of a metric goes one way: from the smallest ratio to the largest."""
-    by_metric: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_metric.setdefault(finding.ratio.metric.name, []).append(finding)
-    leading, *others = [every for every in by_metric.values() if _settled(every)]
+    leading, *others = [several for several in plan.compared.values() if _settled(several)]
     least, most = (edge(_settled(leading), key=lambda finding: finding.estimate) for edge in (min, max))
     is_one = f"{least.estimate:.2g}" == f"{most.estimate:.2g}"
     range_ = least.ratio.bound() if is_one else f"{least.ratio.bound()} to {most.ratio.bound()}"
     metric = least.ratio.metric
     what = subject_of(metric) if metric.title.isupper() else subject_of(metric).lower()
-    title = f"{told.label(told.variants[1])}: <em>{range_}</em> {what if _is_tail(leading) else f'the {what}'}"
+    other = plan.told.label(plan.told.variants[1])
+    title = f"{other}: <em>{range_}</em> {what if _is_tail(leading) else f'the {what}'}"
     tails = next(filter(_is_tail, others), [])
     more = f", and {'shorter' if _settled(tails)[0].is_better else 'longer'} tails{_at(tails)}" if tails else ""
     return f"{title}{_at(leading)}{more}."
