@@ -65,12 +65,8 @@ def _reports(view: TextView) -> Iterator[LocatedReport | str]:
                 yield f"not whole JSON: {value}"[:160]
             continue
         for begin, stop, inner in _within(text, start, end, value):
-            is_text = _is_text(inner)
-            yield (
-                LocatedReport(inner, view, begin, stop, text[last:begin])
-                if is_text
-                else "half of a character in a name"
-            )
+            located = LocatedReport(inner, view, begin, stop, text[last:begin])
+            yield located if _is_text(inner) else "half of a character in a name"
             last = stop
 
 
