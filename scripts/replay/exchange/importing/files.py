@@ -79,10 +79,8 @@ def files_below(folders: list[Path], unpacked: Path) -> Iterator[SourceFile | Le
                 )
     archives = _Archives(unpacked)
     for number, place in enumerate(real):
-        if place.is_dir():
-            yield from _below(number, place, archives)
-        else:
-            yield from sorted(archives.open(number, "", place), key=lambda file: in_order(file.path))
+        found = _below(number, place, archives) if place.is_dir() else archives.open(number, "", place)
+        yield from sorted(found, key=lambda file: in_order(file.path))
 
 
 def in_order(path: str) -> list[tuple[int, int, str]]:
@@ -108,7 +106,7 @@ def _folder(path: Path) -> Path:
     raise ConfigurationError(what, where=path, next_step="name the folder that contains the results")
 
 
-def _below(folder: int, root: Path, archives: _Archives) -> Iterator[SourceFile | LeftOut]:
+def _below(folder: int, root: Path, archives: _Archives) -> list[SourceFile | LeftOut]:
     files: list[SourceFile | LeftOut] = []
 
     def unreadable(error: OSError) -> None:
@@ -120,7 +118,7 @@ def _below(folder: int, root: Path, archives: _Archives) -> Iterator[SourceFile 
         for name in (*folders, *names):
             location = Path(here, name)
             files += _opened(folder, _shown(root, str(location)), location, archives)
-    yield from sorted(files, key=lambda file: in_order(file.path))
+    return files
 
 
 def _opened(folder: int, path: str, location: Path, archives: _Archives) -> list[SourceFile | LeftOut]:
