@@ -95,8 +95,12 @@ def test_text_of_a_run_that_failed_or_contradicts_itself_is_refused(text, why):
 
 @pytest.mark.parametrize(
     "text",
-    [text_of().replace("IOPS=10.0k", "IOPS=1.0.0k"), terse().replace(";40000;10000;", ";40000;nan;")],
-    ids=["normal", "terse"],
+    [
+        text_of().replace("IOPS=10.0k", "IOPS=1.0.0k"),
+        text_of().replace("groupid=0", f"groupid={'9' * 5000}"),
+        terse().replace(";40000;10000;", ";40000;nan;"),
+    ],
+    ids=["a rate", "a group", "terse"],
 )
 def test_text_whose_figures_are_no_numbers_is_left_out(text):
     runs, reasons = found(text)

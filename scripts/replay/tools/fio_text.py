@@ -22,7 +22,7 @@ _HEADER = re.compile(
     re.ASCII | re.MULTILINE,
 )
 _SECTION = re.compile(
-    r"(?P<name>\S.*?): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err= *(?P<error>\d+)[^\n]*\n",
+    r"(?P<name>\S.*?): \(groupid=(?P<group>\d{1,9}), jobs=(?P<jobs>\d{1,9})\): err= *(?P<error>\d{1,9})[^\n]*\n",
     re.ASCII,
 )
 _END = re.compile(r"^.*(?:Run status group|Disk stats|\(g=\d+\): rw=|\(groupid=\d+, jobs=)|^\W*```|^\{", re.MULTILINE)
@@ -30,8 +30,9 @@ _NUMBER = r"\d{1,19}(?:\.\d{0,19})?"
 _AMOUNT = rf"{_NUMBER}(?:[KMGTP]i?)?B"
 _RATE = re.compile(
     r"(?P<which>read|write|mixed) *: (?:"
-    rf"IOPS=(?P<iops>{_NUMBER}[kKMG]?), BW=\S+ \([^)]*\)\((?P<moved>{_AMOUNT})/(?P<msec>\d+)msec\)"
-    rf"|io=(?P<old_moved>{_AMOUNT}), bw=\S+, iops=(?P<old_iops>{_NUMBER}[kKMG]?), runt= *(?P<old_msec>\d+)msec)",
+    rf"IOPS=(?P<iops>{_NUMBER}[kKMG]?), BW=\S+ \([^)]*\)\((?P<moved>{_AMOUNT})/(?P<msec>\d{{1,15}})msec\)"
+    rf"|io=(?P<old_moved>{_AMOUNT}), bw=\S+, iops=(?P<old_iops>{_NUMBER}[kKMG]?),"
+    rf" runt= *(?P<old_msec>\d{{1,15}})msec)",
     re.ASCII,
 )
 _VALUE = rf"= *({_NUMBER}[kKMG]?)"
@@ -43,7 +44,8 @@ _FIRST_DEPTH = re.compile(rf"\bIO depths +: 1=({_NUMBER})%", re.ASCII)
 _SIZE = r"(\d+(?:\.0+)?[KMGT]?)(?:i?B)?"
 _SIZES = re.compile(rf"(?:\(R\) )?{_SIZE}-{_SIZE}(?:, \(W\) |/){_SIZE}-{_SIZE}", re.ASCII)
 _TERSE = re.compile(
-    r"(?P<version>[345]);(?P<fio>fio-\d[^;\s]*);(?P<name>[^;\n]*);(?P<group>\d+);(?P<error>\d+);(?P<rest>[^\n]*)",
+    r"(?P<version>[345]);(?P<fio>fio-\d[^;\s]*);(?P<name>[^;\n]*);"
+    r"(?P<group>\d{1,9});(?P<error>\d{1,9});(?P<rest>[^\n]*)",
     re.ASCII,
 )
 #: The fields of one direction of terse text.

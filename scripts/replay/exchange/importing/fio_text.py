@@ -21,7 +21,7 @@ _KNOWN = re.compile(r"\(groupid=\d+, jobs=\d+\): err= *\d|(?:^|\W)[345];fio-\d[^
 _BANNER = re.compile(r"\bfio-\d+\.\d+[^;\s]*[ \t\r]*$", re.MULTILINE)
 _STATUS = re.compile(r"^.*Run status group \d", re.MULTILINE)
 #: What fio prints below its version. A script may have said the version before, in a line of its own.
-_STARTED = re.compile(r"\bStarting (?:(\d+) (?:process|thread)\w*)(?: and (\d+) (?:process|thread)\w*)?")
+_STARTED = re.compile(r"\bStarting (?:(\d{1,9}) (?:process|thread)\w*)(?: and (\d{1,9}) (?:process|thread)\w*)?")
 _PROCESS = re.compile(r": err= *\d+: pid=(\d+)", re.ASCII)
 _LASTED = re.compile(r"(?:/|runt= *)(\d{1,15})msec", re.ASCII)
 
