@@ -19,14 +19,14 @@ def step(name, started, image="image-1", **more):
     return {"step": name, "started_seconds": started, "image": image, **more}
 
 
-def outputs(mode, samples, images=1, mebibytes=8, steps=None):
+def outputs(mode, samples, images=1, steps=None):
     names = [f"image-{number}" for number in range(1, images + 1)]
     if steps is None:
         steps = [step("stop", 0.0, name) for name in names]
         steps += [step("snapshot", 3.0, name) for name in names] if mode == "snapshot" else []
         steps += [step("start", 10.0 + 0.01 * number, name) for number, name in enumerate(names)]
     return {
-        "output": report(names, operations=mebibytes * MEBIBYTE // SIZE, io_size_bytes=SIZE, seconds=2.0),
+        "output": report(names, operations=8 * MEBIBYTE // SIZE, io_size_bytes=SIZE, seconds=2.0),
         "steps": steps_log(*steps),
         "counters": counters(samples),
     }

@@ -165,7 +165,7 @@ def test_argv_of_a_site_with_keyring_and_namespace_is_filled_in():
     assert argv[-1] == "p/n/i"
 
 
-# Over time: differences instead of printed averages ----------------------------------------------------------------------
+# Over time: differences instead of printed averages -------------------------------------------------------------------
 
 OVER_TIME = reader("rbd-bench-over-time")
 EXTRA = {"early_operations_per_second", "late_operations_per_second", "late_share_of_early"}
