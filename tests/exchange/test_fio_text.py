@@ -19,11 +19,11 @@ Run status group 0 (all jobs):
 COMMAND = "$ fio --name=job --rw=randread --bs=4k --iodepth=16 --ioengine=libaio --direct=1"
 
 
-def section(seconds: int = 10, *, name: str = "job", jobs: int = 1, error: int = 0, process: int = 1) -> str:
+def section(seconds: int = 10, *, name: str = "job", error: int = 0, process: int = 1) -> str:
     """Return what fio prints of a job of 10,000 operations of 4 KiB per second."""
     operations = 10_000 * seconds
     return f"""\
-{name}: (groupid=0, jobs={jobs}): err= {error}: pid={process}: Fri May  3 10:00:00 2024
+{name}: (groupid=0, jobs=1): err= {error}: pid={process}: Fri May  3 10:00:00 2024
   read: IOPS=10.0k, BW=39.1MiB/s (41.0MB/s)({operations / 256:.0f}MiB/{1000 * seconds}msec)
     slat (nsec): min=1000, max=9000, avg=2000.00, stdev=10.00
     clat (usec): min=100, max=9000, avg=1500.00, stdev=100.00
@@ -35,17 +35,17 @@ def section(seconds: int = 10, *, name: str = "job", jobs: int = 1, error: int =
 """
 
 
-def text_of(*, jobs: int = 1, error: int = 0, started: str = "Starting 1 process", banner: str = BANNER) -> str:
-    return f"{HEADER}{banner}{started}\n\n{section(jobs=jobs, error=error)}{STATUS}"
+def text_of(*, error: int = 0, started: str = "Starting 1 process", banner: str = BANNER) -> str:
+    return f"{HEADER}{banner}{started}\n\n{section(error=error)}{STATUS}"
 
 
-def terse(seconds: int = 10, *, name: str = "job", percentile: str = "99.000000%=4000") -> str:
+def terse(seconds: int = 10) -> str:
     """Return a line of fio's terse text, version 3, of a job of 10,000 reads of 4 KiB per second."""
     latency = ["100", "9000", "1500.0", "100.0"]
     reads = [f"{40_000 * seconds}", "40000", "10000", f"{1000 * seconds}", *["0"] * 4, *latency]
-    reads += [percentile, *["0%=0"] * 19, *latency, *["0"] * 5]
+    reads += ["99.000000%=4000", *["0%=0"] * 19, *latency, *["0"] * 5]
     writes = [*["0"] * 12, *["0%=0"] * 20, *["0"] * 9]
-    return ";".join(["3", "fio-3.33", name, "0", "0", *reads, *writes, "1.0%", "2.0%", "9", "0", "1"]) + "\n"
+    return ";".join(["3", "fio-3.33", "job", "0", "0", *reads, *writes, "1.0%", "2.0%", "9", "0", "1"]) + "\n"
 
 
 def operations(run, text: str) -> float:

@@ -35,24 +35,24 @@ def engines(tmp_path_factory) -> Path:
     return folder / "results"
 
 
-def results(folder: Path, rate: int, *, runs: int = 3, sizes=SIZES, kinds=("randread", "randwrite")) -> Path:
+def results(folder: Path, rate: int, *, runs: int = 3, sizes=SIZES) -> Path:
     """Write reports of fio: each run differs a little from the others."""
     return write(
         folder,
         {
             f"run-{run}/{kind}-{size}.json": report(job(rw=kind, bs=size, operations=rate + 20 * run), at=run)
             for run in range(1, runs + 1)
-            for kind in kinds
+            for kind in ("randread", "randwrite")
             for size in sizes
         },
     )
 
 
-def imported(benchmarks: Path, *folders: Path) -> None:
+def imported(*folders: Path) -> None:
     assert main(["import", *map(str, folders), "--data", "mine"]) == 0
 
 
-def copied(source: Path, target: Path, change: Callable[[dict[str, Any]], None] = lambda report: None) -> Path:
+def copied(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """Copy reports, each changed."""
     files = {}
     for path in sorted(source.glob("*.json")):
@@ -297,7 +297,7 @@ def test_points_whose_levels_differ_in_capitals_alone_have_names_of_their_own():
 )
 def test_the_check_finds_nothing_to_correct(tmp_path, benchmarks, rates, runs, sizes, slides):
     folders = [results(tmp_path / f"rate 100% & <{rate}>", rate, runs=runs, sizes=sizes) for rate in rates]
-    imported(benchmarks, *folders)
+    imported(*folders)
     talk = tmp_path / "talk"
     assert main(["talk", "mine", "--out", str(talk), "--title", "Is 2 > 1 & 3?"]) == 0
     assert re.search(rf"slides/talk/talk\.md +{slides} slides", checked(talk))
@@ -314,7 +314,7 @@ def test_the_check_finds_nothing_to_correct(tmp_path, benchmarks, rates, runs, s
 
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path, benchmarks, capsys):
-    imported(benchmarks, results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
+    imported(results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
     (tmp_path / "talk").mkdir()
     (tmp_path / "talk" / "mine.txt").write_text("mine")
     assert main(["talk", "mine", "--out", str(tmp_path / "talk")]) == 2
@@ -333,7 +333,7 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path, benchmarks, capsys):
     ],
 )
 def test_what_does_not_exist_is_named_with_what_was_probably_meant(tmp_path, benchmarks, capsys, words, said):
-    imported(benchmarks, results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
+    imported(results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
     assert main(["talk", *words, "--out", str(tmp_path / "talks" / "talk")]) in (2, 3)
     assert said in capsys.readouterr().err
     assert not (tmp_path / "talks").exists()
@@ -356,7 +356,7 @@ def test_what_a_link_leads_to_outside_of_its_folder_is_not_copied(tmp_path, benc
     look = tmp_path / "acme"
     look.mkdir()
     only = results(tmp_path / "only", 20_000, runs=1, sizes=("4k",))
-    imported(benchmarks, only)
+    imported(only)
     for link in (benchmarks / "mine" / "notes.json", look / "acme.woff2"):
         link.symlink_to(tmp_path / "secret")
     (benchmarks / "mine" / "loop.json").symlink_to("loop.json")
@@ -388,7 +388,7 @@ def test_without_npm_what_comes_next_can_be_pasted_there_too(tmp_path, monkeypat
 
 
 def test_altered_data_are_no_base_for_a_talk(tmp_path, benchmarks, capsys):
-    imported(benchmarks, results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
+    imported(results(tmp_path / "only", 20_000, runs=1, sizes=("4k",)))
     table = benchmarks / "mine" / "imported-fio" / "tidy.csv"
     table.write_text(table.read_text().replace("20020", "20021"))
     assert main(["talk", "mine", "--out", str(tmp_path / "talk")]) == 3

@@ -146,7 +146,6 @@ def placement_files(
     groups: Sequence[Sequence[int]],
     weights: Mapping[int, float],
     *,
-    affinity: Mapping[int, float] | None = None,
     objects: int = 10,
     **changes,
 ) -> dict[str, str]:
@@ -178,7 +177,7 @@ def placement_files(
             "type": "osd",
             "crush_weight": weight,
             "reweight": 1,
-            "primary_affinity": (affinity or {}).get(number, 1),
+            "primary_affinity": 1,
         }
         for number, weight in weights.items()
     ]
