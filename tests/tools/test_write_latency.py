@@ -121,7 +121,7 @@ def test_trimming_lasts_from_a_reading_that_shows_it_to_the_next():
      around_snapshots([25.0])],
     ids=["none", "it failed", "before the first window", "after the last"],
 )  # fmt: skip
-@pytest.mark.parametrize("tool", [WRITE_LATENCY, SNAPSHOT_INTERVAL])
+@pytest.mark.parametrize("tool", [WRITE_LATENCY, SNAPSHOT_INTERVAL], ids=lambda tool: tool.name)
 def test_a_cell_with_an_interval_and_no_snapshot_in_it_is_void(tool, files):
     with pytest.raises(OutputError) as error:
         parse(tool, files, interval=10)
