@@ -107,11 +107,11 @@ def _with_logs(runs: list[FoundRun], logs: Iterable[TextPart], collected: Collec
 
     A log that belongs to a run is no longer left out.
     """
-    by_name: dict[tuple[int, str, str], dict[str, list[TextPart]]] = {}
+    by_name: dict[tuple[int, str, str, str], list[TextPart]] = {}
     for part in logs:
         above, _, name = part.path.rpartition("/")
         if match := _LOG_NAME.fullmatch(name):
-            by_name.setdefault((part.folder, above, match["begin"]), {}).setdefault(match["ending"], []).append(part)
+            by_name.setdefault((part.folder, above, match["begin"], match["ending"]), []).append(part)
     claimed = Counter(
         (run.folder, run.path.rpartition("/")[0], begin) for run in runs for begin in set(run.logs.values())
     )
@@ -121,11 +121,10 @@ def _with_logs(runs: list[FoundRun], logs: Iterable[TextPart], collected: Collec
         parts: list[TextPart] = []
         for kind, begin in run.logs.items():
             key = (run.folder, above, begin)
-            endings = by_name.get(key, {}) if claimed[key] == 1 else {}
-            ending = next((ending for ending in _LOG_ENDINGS[kind] if ending in endings), "")
-            several = endings.get(ending, [])
+            ending = next((ending for ending in _LOG_ENDINGS[kind] if (*key, ending) in by_name), "")
+            several = by_name.get((*key, ending), [])
             # A sum over only some of the jobs would be wrong.
-            if len(several) == run.levels.get("jobs"):
+            if claimed[key] == 1 and len(several) == run.levels.get("jobs"):
                 parts += [replace(part, role=f"log-{ending}-{place}") for place, part in enumerate(several, 1)]
         result.append(_with_series(run, parts, collected) if parts else run)
     return result

@@ -105,8 +105,8 @@ def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
     run's, unless it lasted longer.
     """
     normal = {_block(entry) for entry in printed if not entry.section.version}
-    kept: list[_Printed | None] = []
-    latest: dict[tuple[object, ...], tuple[int, _Printed]] = {}
+    kept: list[_Printed] = []
+    latest: dict[tuple[object, ...], _Printed] = {}
     counted: Counter[tuple[object, ...]] = Counter()
     for entry in printed:
         section = entry.section
@@ -114,13 +114,13 @@ def _last_printed(printed: Sequence[_Printed], text: str) -> list[_Printed]:
         named = entry.invocation, section.group, section.name, process and process[1], section.version
         place = counted[named, entry.ended]
         counted[named, entry.ended] += 1
-        index, before = latest.get((named, place), (0, None))
+        before = latest.get((named, place))
         longer = 1.0 if entry.banner else LONGER
         if before and before.ended < entry.ended and _lasted(entry, text) >= longer * _lasted(before, text):
-            kept[index] = None
-        latest[named, place] = len(kept), entry
+            kept.remove(before)
+        latest[named, place] = entry
         kept.append(entry)
-    return [entry for entry in kept if entry and not (entry.section.version and _block(entry) in normal)]
+    return [entry for entry in kept if not (entry.section.version and _block(entry) in normal)]
 
 
 def _block(printed: _Printed) -> tuple[int, int, int, str]:

@@ -71,19 +71,17 @@ def read_rbd_bench(text: str) -> list[Found | str]:
     return [_rbd_run(run, view) for run in _rbd_runs(view.text)]
 
 
-def _rbd_runs(text: str) -> Iterator[_Lines]:
-    run, last = None, 0
+def _rbd_runs(text: str) -> list[_Lines]:
+    runs: list[_Lines] = []
+    last = 0
     for start, end in lines(text):
         kind, match = rbd_bench.kind_of(text[start:end].rstrip("\n"))
         if kind == rbd_bench.HEADER:
-            if run:
-                yield run
-            run, last = _Lines(text[last:start]), end
-        if run and kind and not (kind == rbd_bench.ROW and run.all(rbd_bench.SUMMARY)):
-            run.lines.append(((start, end), kind, match))
+            runs.append(_Lines(text[last:start]))
+        if runs and kind and not (kind == rbd_bench.ROW and runs[-1].all(rbd_bench.SUMMARY)):
+            runs[-1].lines.append(((start, end), kind, match))
             last = end
-    if run:
-        yield run
+    return runs
 
 
 def _rbd_run(run: _Lines, view: TextView) -> Found | str:
@@ -127,14 +125,14 @@ def _is_summary_of_cbt(text: str) -> bool:
     return '"Total time run' in text and _OF_CBT.match(text) is not None
 
 
-def _rados_runs(text: str) -> Iterator[_Lines]:
-    """Yield the lines of each run. A summary that stands alone is a run, too."""
+def _rados_runs(text: str) -> list[_Lines]:
+    """Return the lines of each run. A summary that stands alone is a run, too."""
+    runs: list[_Lines] = []
     run, last = None, 0
     for start, end in lines(text):
         kind, match = rados_bench.kind_of(text[start:end].rstrip("\n"))
-        if kind == rados_bench.CHATTER and "hints" in text[start:end] and run:
+        if kind == rados_bench.CHATTER and "hints" in text[start:end]:
             # The first line of a run, which a read does not announce.
-            yield run
             run = None
         if not kind or kind == rados_bench.CHATTER:
             continue
@@ -143,15 +141,13 @@ def _rados_runs(text: str) -> Iterator[_Lines]:
         if kind == rados_bench.STATEMENT and match["label"] == "Total time run":
             begins = not run or match["label"] in labels
         if begins:
-            if run:
-                yield run
             run = _Lines(text[last:start])
-        titled = run and any(line_kind == rados_bench.TITLES for _, line_kind, _ in run.lines)
+            runs.append(run)
+        titled = run and run.all(rados_bench.TITLES)
         if run and not (kind == rados_bench.ROW and (labels or not titled)):
             run.lines.append(((start, end), kind, match))
             last = end
-    if run:
-        yield run
+    return runs
 
 
 def _rados_run(run: _Lines, view: TextView) -> Found | str:
