@@ -13,6 +13,7 @@ from typing import Any
 
 from replay.base.clock import utc_text
 from replay.exchange.importing.fio_reports import (
+    PRINTED,
     SAME,
     LocatedReport,
     StatedWorkload,
@@ -304,7 +305,7 @@ def _has_more_sections(job: _Job, levels: Mapping[str, Level], asked: int) -> bo
 
 def _moment(report: Mapping[str, Any]) -> str | None:
     """Return when fio printed the report."""
-    for key, unit in (("timestamp_ms", 1000), ("timestamp", 1)):
+    for key, (unit, _) in PRINTED.items():
         value = report.get(key)
         if isinstance(value, int) and not isinstance(value, bool) and 0 < value / unit < 4e9:
             return utc_text(datetime.fromtimestamp(value / unit, UTC))

@@ -21,8 +21,8 @@ _PREFIXED = re.compile(r'\{[ \t\r]*(?:\n[^\n{}]{0,200}?)?"fio version"')
 _SPACE = re.compile(r"[ \t\n\r]*")
 #: A run without times counts as the continuation of one before if it lasted longer by this share.
 LONGER = 1.05
-#: How exact fio's times of printing are, in seconds, by their key.
-_EXACT = {"timestamp_ms": 0.2, "timestamp": 0.9}
+#: By the key of a time of printing: how many of its units make a second, and how exact it is, in seconds.
+PRINTED = {"timestamp_ms": (1000, 0.2), "timestamp": (1, 0.9)}
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,7 @@ def _continues(report: LocatedReport, following: LocatedReport) -> bool:
     if all(isinstance(each, int) for each in [*started[0], *started[1]]):
         return started[0] == started[1]
     before, after = (longest_seconds(each.entries) for each in (report, following))
-    for key, exact in _EXACT.items():
-        unit = 1000 if key.endswith("ms") else 1
+    for key, (unit, exact) in PRINTED.items():
         moments = [each.value.get(key) for each in (report, following)]
         if all(isinstance(each, int) for each in moments):
             printed, again = (moment / unit for moment in moments)
