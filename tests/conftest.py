@@ -47,19 +47,21 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes long on a sandbox first: nothing then runs alone at the end, beside workers without work.
+    """Put what takes long first: nothing then runs alone at the end, beside workers without work.
 
-    A group of tests runs in one worker, and so takes longest of all. Of the others, those that measure take longer.
+    A group of tests runs in one worker, and so takes long; what is slow and a group, even of one test, takes longest.
+    Each of these begins in a worker of its own. Of the others on a sandbox, those that measure take longer.
     """
 
     def later(item: pytest.Item) -> int:
-        if not item.get_closest_marker("sandbox"):
-            return 3
+        is_slow = item.get_closest_marker("slow")
         if item.get_closest_marker("xdist_group"):
-            return 0
-        if item.get_closest_marker("slow"):
-            return 1
-        return 2 if {"bench", "campaign"} & set(getattr(item, "fixturenames", ())) else 3
+            return 0 if is_slow else 1
+        if not item.get_closest_marker("sandbox"):
+            return 4
+        if is_slow:
+            return 2
+        return 3 if {"bench", "campaign"} & set(getattr(item, "fixturenames", ())) else 4
 
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=later)
