@@ -47,17 +47,15 @@ NAMED_ELSEWHERE = [one.name for one in ELSEWHERE]
 def measured_together():
     """The other experiments: those of one list are measured in one run, because starting a run takes as long as it.
 
-    A list has at most three, so that no worker is still busy with one when the others have ended.
+    A list has about four, so that no worker is still busy with one when the others have ended.
     """
     together = {}
     for name in experiment_names():
         if name not in NAMED_ELSEWHERE:
-            one = load_experiment(name)
-            kind = (one["protocol"] in AT_A_RATE, "second_site" in one.get("requires", ()))
-            together.setdefault(kind, []).append(name)
+            together.setdefault(load_experiment(name)["protocol"] in AT_A_RATE, []).append(name)
     dealt = []
     for names in together.values():
-        lists = max(1, len(names) // 2)
+        lists = max(1, len(names) // 3)
         dealt += [names[at::lists] for at in range(lists)]
     return dealt
 
