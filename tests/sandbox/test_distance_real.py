@@ -121,8 +121,7 @@ def test_a_mirrored_pair_is_measured_over_a_line_that_then_changes_dies_and_come
     assert up(campaign, *small, "--rtt", f"{RTT}ms", "--rate", "1gbit") == 0
     assert link_facts(SITE)["link_rtt_seconds"] == RTT / 1e3
     assert RTT / 1e3 <= link_facts(SITE)["measured_link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
-    measure_as_shipped(campaign, "distance-price")
-    measure_as_shipped(campaign, "distance-loss", "distance-replay")
+    measure_as_shipped(campaign, "distance-price", "distance-loss", "distance-replay")
     for name in ("distance-price", "distance-loss", "distance-replay"):
         check_the_line(campaign, name, GIGABIT)
     assert [one["variant"] for one in described(campaign, "distance-price")["skipped"]] == ["stretch"]
