@@ -297,14 +297,3 @@ def test_the_next_clean_removes_the_copy_of_an_image_that_a_killed_run_had_stopp
     cleaned = campaign.run("clean", "--site", "sandbox", "--yes")
     assert cleaned.returncode == 0, cleaned.stdout + cleaned.stderr
     assert campaign.images() == {"left": [], "right": []}
-
-
-@pytest.mark.sandbox
-def test_ctrl_c_while_replay_is_stopped_leaves_nothing_on_either_cluster(campaign):
-    campaign.configure("mirror-replay", image_size_bytes=67108864, variants=["journal"])
-    run = campaign.start_block("mirror-replay")
-    campaign.wait_for(lambda: campaign.processes("fio", "jobs.fio"), "the writer", seconds=120)
-    run.send_signal(signal.SIGINT)
-    said, _ = run.communicate(timeout=patient(200))
-    assert run.returncode == 130, said
-    assert campaign.images() == {"left": [], "right": []}
