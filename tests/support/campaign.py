@@ -106,8 +106,8 @@ class Campaign:
         timeout = 300.0 * len(experiments)
         return self.run("measure", *self.measure_arguments(*experiments, site=site), timeout=timeout)
 
-    def start(self, experiment: str) -> subprocess.Popen[str]:
-        return self.start_with("measure", *self.measure_arguments(experiment))
+    def start(self, *experiments: str) -> subprocess.Popen[str]:
+        return self.start_with("measure", *self.measure_arguments(*experiments))
 
     def start_block(self, experiment: str) -> subprocess.Popen[str]:
         """Start an experiment's first block as Snakemake does, for a test that kills it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from unittest import mock
@@ -36,13 +35,14 @@ class Smoke(NamedTuple):
 
 
 def measure_as_shipped(
-    campaign: Campaign, *names: str, meanwhile: Callable[[], None] | None = None, **more: Any
+    campaign: Campaign, *names: str, meanwhile: Callable[[], None] = lambda: None, **more: Any
 ) -> Smoke:
     """Measure experiments at smoke scale in one run, and assert that each is derived, described and explained.
 
     `more` changes the first one's scale, to measure cells beside those that ship; each that ships must be among them.
-    `meanwhile` looks at the run while it measures. Nothing that Replay made is left on the clusters. Where this machine
-    lacks what an experiment requires, nothing of it is measured, and the run and the data say why.
+    `meanwhile` looks at the run while it measures. Nothing that Replay made is left on the clusters, and raw output
+    names no place. Where this machine lacks what an experiment requires, nothing of it is measured, and the run and the
+    data say why.
     """
     shipped = {name: load_experiment(name) for name in names}
     at_a_rate = all(one["protocol"] in AT_A_RATE for one in shipped.values())
@@ -51,31 +51,27 @@ def measure_as_shipped(
         campaign.configure(name, **(more if name == names[0] else {}))
         configured = yaml.safe_load(campaign.configuration_of(name).read_text())
         assert cells(one) <= cells(configured), "every cell that ships is measured"
-    done = campaign.measure(*names) if meanwhile is None else _measured(campaign, names[0], meanwhile)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run = campaign.start(*names)
+    meanwhile()
+    said, _ = run.communicate(timeout=patient(300 * len(names)))
+    assert run.returncode == 0, said
     # Measuring ends with deriving, which reports its failures.
-    assert "ended with status" not in done.stdout, done.stdout + done.stderr
+    assert "ended with status" not in said, said
     assert campaign.owned() == []
     with mock.patch.dict(os.environ, {"REPLAY_SANDBOX_DIR": str(campaign.sandbox_directory)}):
         site = load_site("sandbox")
         lacking = {name: missing(one.get("requires", ()), site) for name, one in shipped.items()}
     for name, reasons in lacking.items():
         if reasons:
-            assert_skipped(campaign, name, reasons, done.stdout)
+            assert_skipped(campaign, name, reasons, said)
             continue
-        assert "the runner's own cost" in done.stdout
+        assert "the runner's own cost" in said
         skipped = [one["requires"] for one in described(campaign, name)["skipped"]]
         # Replay may set a sandbox's poll age, so the variant for other clusters is not measured there.
         assert set(skipped) <= {"stretch", "no_osd_config"}, "a sandbox lacks nothing but the other shape"
         assert_every_cell_is_used_or_explained(campaign, name)
-    return Smoke(done.stdout, [reason for reasons in lacking.values() for reason in reasons])
-
-
-def _measured(campaign: Campaign, name: str, meanwhile: Callable[[], None]) -> subprocess.CompletedProcess[str]:
-    run = campaign.start(name)
-    meanwhile()
-    said, _ = run.communicate(timeout=patient(300))
-    return subprocess.CompletedProcess(run.args, run.returncode, said, "")
+        assert_evidence_names_no_place(campaign, name)
+    return Smoke(said, [reason for reasons in lacking.values() for reason in reasons])
 
 
 def assert_skipped(campaign: Campaign, name: str, reasons: list[tuple[str, str]], said: str) -> None:
@@ -98,6 +94,13 @@ def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> Non
     charts = described(campaign, name)["charts"]
     assert charts
     assert [chart["path"] for chart in charts.values() if not (data_set / chart["path"]).exists()] == []
+
+
+def assert_evidence_names_no_place(campaign: Campaign, name: str) -> None:
+    """Assert that raw output, which people share, has neither this machine's name, as tools print it, nor its paths."""
+    host, evidence = os.uname().nodename, campaign.evidence(name)
+    of_tools = (f"<{host}>", f"{host}:", f"benchmark_data_{host}", "/tmp/", "replay-fio")
+    assert [word for word in (str(campaign.sandbox_directory), *of_tools) if word.encode() in evidence] == []
 
 
 def described(campaign: Campaign, name: str) -> dict[str, Any]:
