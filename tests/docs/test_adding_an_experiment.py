@@ -58,9 +58,9 @@ def test_the_commands_lead_from_a_question_to_a_slide(project, monkeypatch, caps
     design = expand(document.data, measure[measure.index("--scale") + 1])
     rbd = ScriptedRbd(project, monkeypatch)
     data_set = project / "benchmarks" / measure[measure.index("--data") + 1]
-    runner = rbd.measure(design, 1, data_set / NAME / "raw")
+    protocol = rbd.measure(design, 1, data_set / NAME / "raw")
     assert sorted(rbd.removed) == ["with-journal", "without-journal"]
-    sizes = runner.sets.protocol.driver.io_total_bytes
+    sizes = protocol.driver.io_total_bytes
     cells = {cell.cell_id: cell for one in design.sets for cell in one.cells}
     for cell_id, total in sizes.items():
         # Two seconds at a hundred operations a second for each operation in flight.

@@ -23,7 +23,7 @@ from replay.design.configuration import load_experiment
 from replay.design.design import Skip
 from replay.design.expansion import expand
 from replay.evidence.record import Measured
-from replay.measure.block import BlockRunner
+from replay.measure.block import measure_sets
 from replay.measure.guard import Guard
 from replay.measure.job import Failure, Halted, RunStoppedError, leave_failure, take_failure, without_interruption
 from replay.measure.protocol import Driver, Protocol
@@ -264,7 +264,7 @@ def block(tmp_path, monkeypatch):
         error, run.progress = None, Progress()
         with Guard(made, check_every_seconds=0.01) as guard:
             try:
-                BlockRunner(made, design, 1, tmp_path / "raw", run.progress, guard=guard, protocol_of=Scripted).run()
+                measure_sets(Scripted(made, design), 1, tmp_path / "raw", run.progress, guard)
             except (Halted, RunStoppedError) as caught:
                 error = caught
         seals = [json.loads(path.read_text()) for path in sorted((tmp_path / "raw").glob("*.open/**/attempt.json"))]

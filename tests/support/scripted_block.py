@@ -36,7 +36,7 @@ from replay.evidence.record import Measured
 from replay.evidence.seal import recover
 from replay.measure import sets
 from replay.measure.bench import Bench
-from replay.measure.block import BlockRunner
+from replay.measure.block import measure_sets
 from replay.measure.guard import Guard
 from replay.measure.protocol import Driver, Protocol
 from replay.ownership.ledger import Ledger
@@ -141,7 +141,7 @@ def main(folder: Path, block: int, ceiling: float, kill_after: int | None) -> in
     Scripted.media = Media(folder / "media", kill_after)
     Scripted.void = set((folder / "void").read_text().split()) if (folder / "void").exists() else set()
     try:
-        BlockRunner(bench, design(), block, raw, Progress(), guard=Guard(bench), protocol_of=Scripted).run()
+        measure_sets(Scripted(bench, design()), block, raw, Progress(), Guard(bench))
     except ReplayError as error:
         print(error)
         return error.exit_status

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 from replay.base.progress import Progress
 from replay.cluster.cluster import Cluster
-from replay.measure.block import BlockRunner
+from replay.design.needs import protocol_for
+from replay.measure.block import measure_sets
 from replay.ownership.images import BlockImage
 from replay.protocols.targets import images
 from support.bench import bench_of
@@ -53,7 +54,7 @@ class ScriptedRbd:
         )
 
     def measure(self, design, block, raw, *, cluster=None, ledger=None):
-        """Measure a block of a design into a folder of raw output; return the runner."""
+        """Measure a block of a design into a folder of raw output; return the protocol that did."""
         pools = SimpleNamespace(data=SimpleNamespace(name="replay", namespace=""))
         site = SimpleNamespace(name=raw.parents[1].name, sandbox=None, second_site=None, pools=pools)
         session = SimpleNamespace(cluster=cluster or Cluster("c"), command=lambda command: {})
@@ -71,6 +72,6 @@ class ScriptedRbd:
             new={},
             cost=dict,
         )
-        runner = BlockRunner(bench, design, block, raw, Progress(), guard=guard)
-        runner.run()
-        return runner
+        protocol = protocol_for(bench, design)
+        measure_sets(protocol, block, raw, Progress(), guard)
+        return protocol

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from replay.base.errors import ReplayError
 from replay.base.progress import Progress
-from replay.design.design import Design, plan_digest, read_plan_file
+from replay.design.design import plan_digest, read_plan_file
 from replay.design.needs import protocol_for
 from replay.evidence.attempts import BlockWriter, record_design
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.evidence.seal import recover, seal
-from replay.measure.bench import Bench, open_bench
+from replay.measure.bench import open_bench
 from replay.measure.guard import Guard
 from replay.measure.job import Job, make_ready, planned, run_job, undo_leftovers
 from replay.measure.protocol import Protocol
@@ -42,57 +41,36 @@ def measure(job: Job, progress: Progress) -> Path:
             for sentence in recover(raw):
                 progress.line(sentence)
             undo_leftovers(bench, progress.line)
-            return BlockRunner(bench, design, job.block, raw, progress, guard=guard).run()
+            return measure_sets(protocol_for(bench, design), job.block, raw, progress, guard)
 
 
-class BlockRunner:
-    """One block on an open bench: every set that has no valid attempt yet, in the block's random order."""
+def measure_sets(protocol: Protocol, block: int, raw: Path, progress: Progress, guard: Guard) -> Path:
+    """Measure every set that has no valid attempt yet, write the block's receipt, and seal it; return its pack's path.
 
-    def __init__(
-        self,
-        bench: Bench,
-        design: Design,
-        block: int,
-        raw: Path,
-        progress: Progress,
-        *,
-        guard: Guard,
-        protocol_of: Callable[[Bench, Design], Protocol] = protocol_for,
-    ) -> None:
-        self.design, self.block, self.raw, self.progress = design, block, raw, progress
-        self.writer = BlockWriter(raw, block)
-        self.sets = SetRunner(bench, design, self.writer, progress, guard, protocol_of(bench, design))
-
-    def run(self) -> Path:
-        """Measure what is missing, write the block's receipt, and seal the block; return the path of its pack.
-
-        Raises ReplayError if a set is still invalid after three attempts, if the cluster's health or a limit stops the
-        run, or if mirroring does not catch up. Everything that was finished is kept.
-        """
-        plan = plan_digest(self.design, self.block)
-        if (pack := sealed_block(self.raw, self.block, plan)).exists():
-            self.progress.line(f"{self.design.name} block {self.block} has been sealed already: {pack.name}")
-            return pack
-        record_design(self.raw, self.design.public(), self.design.digest)
-        invalid, todo = [], self.sets.missing()
-        self.progress.start(
-            self.design.title_of_block(self.block),
-            _cells(todo),
-            sum(len(cell_set.cells) for cell_set in self.design.sets),
+    Raises ReplayError if a set is still invalid after three attempts, if the cluster's health or a limit stops the run,
+    or if mirroring does not catch up. Everything that was finished is kept.
+    """
+    design, writer = protocol.design, BlockWriter(raw, block)
+    plan, sets = plan_digest(design, block), SetRunner(protocol, writer, progress, guard)
+    if (pack := sealed_block(raw, block, plan)).exists():
+        progress.line(f"{design.name} block {block} has been sealed already: {pack.name}")
+        return pack
+    record_design(raw, design.public(), design.digest)
+    invalid, todo = [], sets.missing()
+    progress.start(design.title_of_block(block), _cells(todo), sum(len(cell_set.cells) for cell_set in design.sets))
+    if todo:
+        with sets.opened(todo) as available:
+            # The cluster may have refused variants.
+            progress.repeat(_cells(available) - _cells(todo))
+            invalid = [cell_set.point for index, cell_set in available if not sets.measure(index, cell_set)]
+    if invalid:
+        raise ReplayError(
+            f"{len(invalid)} set(s) are still invalid after {MOST_ATTEMPTS} attempts: {', '.join(invalid)}",
+            where=sets.name,
+            next_step="each attempt.json gives the reasons; fix the cause, then run measure again",
         )
-        if todo:
-            with self.sets.opened(todo) as available:
-                # The cluster may have refused variants.
-                self.progress.repeat(_cells(available) - _cells(todo))
-                invalid = [cell_set.point for index, cell_set in available if not self.sets.measure(index, cell_set)]
-        if invalid:
-            raise ReplayError(
-                f"{len(invalid)} set(s) are still invalid after {MOST_ATTEMPTS} attempts: {', '.join(invalid)}",
-                where=self.sets.name,
-                next_step="each attempt.json gives the reasons; fix the cause, then run measure again",
-            )
-        self.writer.record_receipt(plan, self.sets.receipt(plan, measured_sets=len(todo)))
-        return seal(self.raw, self.block, plan)
+    writer.record_receipt(plan, sets.receipt(plan, measured_sets=len(todo)))
+    return seal(raw, block, plan)
 
 
 def _cells(todo: Todo) -> int:

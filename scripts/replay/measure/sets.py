@@ -14,7 +14,7 @@ from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import versions
 from replay.cluster.site import commit_latencies
 from replay.design.configuration import claims_to_register
-from replay.design.design import Cell, CellSet, Design, block_seed, digest_of, order_of_cells, order_of_sets
+from replay.design.design import Cell, CellSet, block_seed, digest_of, order_of_cells, order_of_sets
 from replay.evidence.attempts import Attempt, BlockWriter
 from replay.evidence.record import (
     BOTTLENECK_RULE,
@@ -26,7 +26,7 @@ from replay.evidence.record import (
     host,
     measuring_code,
 )
-from replay.measure.bench import Bench, Caches, LineBetweenSites
+from replay.measure.bench import Caches, LineBetweenSites
 from replay.measure.guard import Guard
 from replay.measure.job import Halted, without_interruption
 from replay.measure.protocol import Observer, Protocol
@@ -73,19 +73,17 @@ class CommitLatencies(Observer):
 class SetRunner:
     """Measures the sets of a block with its protocol, as long as the guard lets it."""
 
-    def __init__(
-        self, bench: Bench, design: Design, writer: BlockWriter, progress: Progress, guard: Guard, protocol: Protocol
-    ) -> None:
-        self.bench, self.design, self.writer, self.progress = bench, design, writer, progress
-        self.guard, self.protocol = guard, protocol
+    def __init__(self, protocol: Protocol, writer: BlockWriter, progress: Progress, guard: Guard) -> None:
+        self.bench, self.design = protocol.bench, protocol.design
+        self.protocol, self.writer, self.progress, self.guard = protocol, writer, progress, guard
         # The first observer, since others wait for a cell's after-effects.
         protocol.observers = (CommitLatencies().bound_to(protocol), *protocol.observers)
         self.block = writer.block
-        self.seed = block_seed(bench.data_set, design.name, self.block)
-        self.caches = Caches(bench)
-        self.line = LineBetweenSites(bench, design)
+        self.seed = block_seed(self.bench.data_set, self.design.name, self.block)
+        self.caches = Caches(self.bench)
+        self.line = LineBetweenSites(self.bench, self.design)
         self._started_at = utc_now()
-        self._claims = claims_to_register(design.name)
+        self._claims = claims_to_register(self.design.name)
 
     @property
     def name(self) -> str:
