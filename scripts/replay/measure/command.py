@@ -9,7 +9,8 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from replay.base.errors import INTERRUPTED, ConfigurationError
@@ -25,7 +26,7 @@ from replay.base.progress import Part, Progress, elapsed_text
 from replay.base.snakemake import cause_in, end_of, log_path, profile_folder, run_snakemake
 from replay.base.terminal import answer_to, waiting
 from replay.design.design import Design, PlanFile, PlannedBlock
-from replay.design.sizing import UNASKED, RemainingWork, Terms, bytes_at_once
+from replay.design.sizing import RemainingWork, Terms, bytes_at_once
 from replay.evidence.attempts import History, record_design
 from replay.evidence.data_set import raw_directory, sealed_block
 from replay.measure.job import Failure, take_failure
@@ -73,7 +74,7 @@ def run(
             print(f"note: {note}", flush=True)
     record_skipped(data_set, designs.values())
     with Progress() as progress:
-        progress.plan(parts_of(designs.values(), data_set, todo, terms))
+        progress.plan(parts_of(designs, data_set, todo, terms))
         status, failure = 0, None
         for part in [[name] for name in names] if options.experiment else [names]:
             ended, why = _measure(plan.of(part), progress, profile)
@@ -91,13 +92,12 @@ def run(
 
 
 def parts_of(
-    designs: Iterable[Design], data_set: str, todo: Iterable[PlannedBlock], terms: Terms = UNASKED
+    designs: Mapping[str, Design], data_set: str, todo: Iterable[PlannedBlock], terms: Terms
 ) -> dict[str, Part]:
     """Return the parts of the whole run: cells and expected seconds of each incomplete block, by its title."""
     parts = {}
-    by_name = {design.name: design for design in designs}
     for plan in todo:
-        design = by_name[plan.experiment]
+        design = designs[plan.experiment]
         figures = estimate(design, data_set, [plan.block], terms)
         if figures.cells:
             parts[design.title_of_block(plan.block)] = Part(figures.cells, figures.seconds)
@@ -175,20 +175,16 @@ def _measure(plan: PlanFile, progress: Progress, profile: Path | None = None) ->
 
 def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
     """Print where the time of this run's blocks went, by component."""
-    totals: dict[str, float] = {}
-    for receipt in (
-        receipt
-        for block in done
-        for receipt in History(raw_directory(data_set, block.experiment)).receipts()
-        if (receipt["block"], receipt["plan"]) == (block.block, block.plan)
-    ):
-        for name, seconds in receipt["costs_seconds"].items():
-            totals[name] = totals.get(name, 0.0) + seconds
-    if not totals.get("total"):
+    totals: Counter[str] = Counter()
+    for block in done:
+        for receipt in History(raw_directory(data_set, block.experiment)).receipts():
+            if (receipt["block"], receipt["plan"]) == (block.block, block.plan):
+                totals.update(receipt["costs_seconds"])
+    if not totals["total"]:
         return
     shown = ", ".join(
         f"{name} {seconds:.1f} s"
-        for name, seconds in sorted(totals.items(), key=lambda pair: -pair[1])
+        for name, seconds in totals.most_common()
         if name not in ("total", "own", "own_fraction") and seconds >= 0.05
     )
     print(f"\ntime: {elapsed_text(totals['total'])} in all: {shown}")
@@ -197,10 +193,8 @@ def _say_costs(data_set: str, done: list[PlannedBlock]) -> None:
 
 def _say_invalid(data_set: str, names: list[str]) -> None:
     for name in names:
-        reasons: dict[str, int] = {}
-        for seal in History(raw_directory(data_set, name)).seals():
-            for problem in seal["invalid"]:
-                reasons[problem["reason"]] = reasons.get(problem["reason"], 0) + 1
+        seals = History(raw_directory(data_set, name)).seals()
+        reasons = Counter(problem["reason"] for seal in seals for problem in seal["invalid"])
         if reasons:
             listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             print(f"{name}: invalid cells, kept but not drawn: {listed}")
