@@ -11,20 +11,22 @@ import pytest
 from replay.base.errors import ConfigurationError, RefusedError
 from replay.base.programs import Programs, Release
 from replay.cluster.sandbox_options import GIB, SandboxOptions, parse_size
-from replay.cluster.sandbox_record import Layout
+from replay.cluster.sandbox_record import Layout, SandboxCluster
 from replay.sandbox import releases
 from replay.sandbox.conf import MIRROR_CLIENT, keyrings, render, render_peer
 from replay.sandbox.lifecycle import up
 
 LAYOUT = Layout(Path("/srv/a sandbox"), Path("/srv/a sandbox/run"))
 FSID = "0addf62d-b4a1-4f6e-812b-fa38a568dd60"
-MONITORS = {"left": "[v2:127.0.0.1:23456/0]"}
+
+
+def cluster(name: str) -> SandboxCluster:
+    return SandboxCluster(name, FSID, conf="", keyring="", monitor_port=23456, osd_uuids=[])
 
 
 def conf_of(name: str, major: int = 16, **options: int) -> configparser.ConfigParser:
     parser = configparser.ConfigParser(interpolation=None)
-    shape = SandboxOptions(**options)
-    parser.read_string(render(name=name, fsid=FSID, monitors=MONITORS, layout=LAYOUT, options=shape, major=major))
+    parser.read_string(render(cluster(name), LAYOUT, SandboxOptions(**options), major))
     return parser
 
 
@@ -81,15 +83,7 @@ def test_the_monitors_keyring_holds_the_key_of_every_daemon_and_client():
 
 def test_the_folder_of_object_classes_is_set_only_if_it_is_known():
     assert "osd_class_dir" not in conf_of("left")["osd"]
-    text = render(
-        name="left",
-        fsid=FSID,
-        monitors=MONITORS,
-        layout=LAYOUT,
-        options=SandboxOptions(),
-        major=18,
-        classes=Path("/usr/lib64/rados-classes"),
-    )
+    text = render(cluster("left"), LAYOUT, SandboxOptions(), 18, Path("/usr/lib64/rados-classes"))
     assert "\nosd_class_dir = /usr/lib64/rados-classes\n" in text
 
 

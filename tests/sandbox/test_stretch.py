@@ -30,14 +30,7 @@ def test_each_site_has_a_monitor_and_half_of_the_osds_and_the_second_one_all_tha
 
 
 def test_the_configuration_names_all_monitors_and_leaves_addresses_to_the_network(cluster):
-    text = conf.render(
-        name="left",
-        fsid=cluster.fsid,
-        monitors=conf.monitors_of(cluster, LAYOUT),
-        layout=LAYOUT,
-        options=OPTIONS,
-        major=20,
-    )
+    text = conf.render(cluster, LAYOUT, OPTIONS, 20)
     hosts = "[v2:10.77.0.1:20001/0],[v2:10.77.0.2:20002/0],[v2:10.77.0.2:20003/0]"
     assert f"mon_host = {hosts}\n" in text
     assert "mon_initial_members = left,right,tiebreaker\n" in text
@@ -48,11 +41,9 @@ def test_the_configuration_names_all_monitors_and_leaves_addresses_to_the_networ
 
 def test_an_ordinary_cluster_has_the_address_of_its_site():
     cluster = create.plan("right", 20001, 1, LAYOUT)
-    monitors = conf.monitors_of(cluster, LAYOUT)
+    monitors = conf.addresses_of_monitors(cluster, LAYOUT)
     assert monitors == {"right": "[v2:10.77.0.2:20001/0]"}
-    text = conf.render(
-        name="right", fsid=cluster.fsid, monitors=monitors, layout=LAYOUT, options=SandboxOptions(), major=20
-    )
+    text = conf.render(cluster, LAYOUT, SandboxOptions(), 20)
     assert text.count("public_addr = 10.77.0.2\n") == 2 and "cluster_addr = 10.77.0.2\n" in text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import random
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -95,20 +95,14 @@ UNUSED_MGR_MODULES = (
 
 
 def render(
-    *,
-    name: str,
-    fsid: str,
-    monitors: Mapping[str, str],
-    layout: Layout,
-    options: SandboxOptions,
-    major: int,
-    classes: Path | None = None,
+    cluster: SandboxCluster, layout: Layout, options: SandboxOptions, major: int, classes: Path | None = None
 ) -> str:
-    """Return the `ceph.conf` of cluster `name`, for its daemons and its clients. All paths are absolute.
+    """Return a cluster's `ceph.conf`, for its daemons and its clients. All paths are absolute.
 
-    `monitors` has the address of each monitor, by its id. `major` is the number of the release, such as 18.
-    `classes` is the folder of the OSDs' object classes: some builds search for it below their working directory.
+    `major` is the number of the release, such as 18. `classes` is the folder of the OSDs' object classes: some builds
+    search for it below their working directory.
     """
+    name, monitors = cluster.name, addresses_of_monitors(cluster, layout)
     is_left = name == "left"
     replicas = 4 if options.stretch else min(3, options.left_osds if is_left else options.right_osds)
     network = NETWORK_OF_LINK if layout.link else NETWORK_OF_HOST
@@ -117,7 +111,7 @@ def render(
     folder, run = layout.cluster(name), layout.run
     sections: dict[str, dict[str, object]] = {
         "global": {
-            "fsid": fsid,
+            "fsid": cluster.fsid,
             "mon_host": ",".join(monitors.values()),
             "ms_bind_msgr1": "false",
             "ms_bind_ipv6": "false",
@@ -207,7 +201,7 @@ def _section(title: str, settings: dict[str, object]) -> str:
     return f"\n[{title}]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items())
 
 
-def monitors_of(cluster: SandboxCluster, layout: Layout) -> dict[str, str]:
+def addresses_of_monitors(cluster: SandboxCluster, layout: Layout) -> dict[str, str]:
     """Return the address of each monitor, as ceph.conf and the monitors' map have it, by its id."""
     if not cluster.monitor_ports:
         return {cluster.name: f"[v2:{layout.address(cluster.name)}:{cluster.monitor_port}/0]"}

@@ -198,18 +198,9 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
     for each in (folder / "log", folder / "crash", *data):
         each.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
-    layout.conf(name).write_text(
-        conf.render(
-            name=name,
-            fsid=cluster.fsid,
-            monitors=conf.monitors_of(cluster, layout),
-            layout=layout,
-            options=options,
-            major=major_of(ceph_version) or 0,
-            classes=programs.folder_of("rados-classes"),
-        ),
-        encoding="utf-8",
-    )
+    classes = programs.folder_of("rados-classes")
+    text = conf.render(cluster, layout, options, major_of(ceph_version) or 0, classes)
+    layout.conf(name).write_text(text, encoding="utf-8")
     names = [role.name for role in daemons.roles(cluster) if role.type != "mon"]
     make_key = ["ceph-authtool", "--gen-print-key"]  # of the kind that this release uses
     seed, files = conf.keyrings(name, layout, names, lambda: run(programs, make_key).strip())
@@ -220,7 +211,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         programs,
         [
             *("monmaptool", "--create", "--clobber", "--fsid", cluster.fsid),
-            *(word for each in conf.monitors_of(cluster, layout).items() for word in ("--addv", *each)),
+            *(word for each in conf.addresses_of_monitors(cluster, layout).items() for word in ("--addv", *each)),
             *("--set-min-mon-release", oldest_monitors(ceph_version), str(folder / "monmap")),
         ],
     )
