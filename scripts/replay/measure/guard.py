@@ -11,8 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from types import FrameType, TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from replay.base.clock import elapsed_text
 from replay.cluster import health
@@ -90,9 +89,7 @@ class Guard:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         # A signal that arrives from now on must not end the process.
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
@@ -135,7 +132,7 @@ class Guard:
         self.bench.say(f"ending the cell: {stop.detail}")
         signal.pthread_kill(self._main, signal.SIGUSR1)
 
-    def _raise(self, number: int, frame: FrameType | None) -> None:
+    def _raise(self, *_: object) -> None:
         if self._halt is not None:
             halt, self._halt = self._halt, None
             raise halt
@@ -296,11 +293,14 @@ class Guard:
         return verdict
 
     def _check_ceilings(self, next_set: str = "", media_bytes: float = 0.0, added_bytes: float = 0.0) -> None:
-        limits = self.bench.site.ceilings
+        limits, ask = self.bench.site.ceilings, self.bench.session.command
+        with self.bench.costs.measure("health"):
+            osd_df = ask({"prefix": "osd df"})
+            osd_perf = ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None
         stops = ceilings_reached(
             limits,
-            osd_df=self._ask({"prefix": "osd df"}),
-            osd_perf=self._ask({"prefix": "osd perf"}) if limits.tenant_latency_seconds is not None else None,
+            osd_df=osd_df,
+            osd_perf=osd_perf,
             bytes_written_to_media=self.bench.budget.total(),
             bytes_of_next_set=media_bytes,
             bytes_added_by_next_set=added_bytes,
@@ -310,13 +310,9 @@ class Guard:
             room = "finished sets are kept; run measure again when there is space, or raise the ceiling"
             raise RunStoppedError(
                 "; ".join(stop.detail for stop in stops),
-                where=f"site {self.bench.site.name}, ceiling {stops[0].reason}",
+                where=f"{self._where()}, ceiling {stops[0].reason}",
                 next_step=RAISE_IT if stops[0].reason == "bytes_written" else room,
             )
-
-    def _ask(self, command: dict[str, Any]) -> dict[str, Any]:
-        with self.bench.costs.measure("health"):
-            return self.bench.session.command(command)
 
     def _await_window(self) -> bool:
         """Wait until the site's time window is open; return whether it was closed."""
