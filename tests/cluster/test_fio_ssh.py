@@ -278,7 +278,7 @@ def test_when_the_runner_is_killed_its_hosts_are_left_clean(ssh, tmp_path):
 def test_a_broken_connection_is_reported_with_the_folder_to_look_at(ssh, tmp_path):
     made = RemoteServers("client-one", {1: tmp_path / "here.sock"}, conf=lambda key: "", keyring=b"")
     made.await_ready()
-    [connection] = processes(f"-L\0{tmp_path}/here.sock:{made.folder}/1.sock\0")
+    [connection] = processes(f"-L {tmp_path}/here.sock:{made.folder}/1.sock ")
     os.kill(connection, signal.SIGKILL)
     problem = made.end()
     assert problem is not None

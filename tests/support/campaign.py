@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
@@ -27,6 +26,7 @@ from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
 from support.evidence import evidence_of
 from support.patience import patient, wait_until
+from support.programs import processes
 
 
 @dataclass
@@ -169,21 +169,8 @@ class Campaign:
         return [entry for entry in entries if entry.kind != LOCK]
 
     def processes(self, *words: str) -> list[int]:
-        """Return the pids of this campaign's processes whose command line has all of `words`.
-
-        Its environment distinguishes a process of this campaign from those of other tests, which must not be touched.
-        """
-        mark = f"REPLAY_STATE={self.folder / 'state'}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                continue
-            with contextlib.suppress(OSError):
-                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                # The environment last: the kernel copies all of it, and tests ask this many times a second.
-                if all(word in line for word in words) and mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-        return found
+        """Return the pids of this campaign's processes whose command line has all of `words`."""
+        return processes(*words, environment=f"REPLAY_STATE={self.folder / 'state'}")
 
     def measuring(self) -> list[int]:
         """Return the pids of `replay measure` and of the blocks that it has started."""

@@ -30,12 +30,19 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def processes(words: str) -> list[int]:
-    """Return the pids of all processes with `words` in their command line, whose arguments end with a NUL each."""
+def processes(*words: str, environment: str = "") -> list[int]:
+    """Return the pids of all processes with `words` in their command line, whose arguments end with a space each.
+
+    `environment`, a `NAME=value`, distinguishes the processes of one test from those of others.
+    """
     found = []
-    for entry in Path("/proc").iterdir():
+    for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and words.encode() in (entry / "cmdline").read_bytes():
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            # The environment last: the kernel copies all of it, and tests ask this many times a second.
+            if all(word in line for word in words) and (
+                not environment or environment.encode() in (entry / "environ").read_bytes().split(b"\0")
+            ):
                 found.append(int(entry.name))
     return found
 
