@@ -128,6 +128,13 @@ def open_bench(site: Site, data_set: str, say: Callable[[str], None]) -> Iterato
         )
 
 
+def sandbox_of(bench: OpenSite) -> Sandbox | None:
+    """Return the sandbox that is measured: its cluster `left`, which may be mirrored to `right`. None elsewhere."""
+    if not bench.daemons_are_here or not bench.site.sandbox:
+        return None
+    return sandbox_record.load(bench.primary_cluster.conf.parent.parent)
+
+
 # What names the site stays out of evidence: protocols put placeholders into what they build themselves, but a tool may
 # repeat its configuration, as fio does in its report, or complain about a file or a monitor. Raw output is meant to be
 # shared, so all of it is searched.
@@ -187,17 +194,10 @@ class Caches:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.sockets: list[Path] = []
+        sandbox = sandbox_of(bench)
+        daemons = sandbox.clusters["left"].daemons if sandbox else []
+        self.sockets = [Path(daemon.asok) for daemon in daemons if daemon.type == "osd"]
         self.page_cache = "kept: the cluster is not Replay's"
-        if bench.daemons_are_here and bench.site.sandbox:
-            owned = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
-            self.sockets = [
-                Path(daemon.asok)
-                for cluster in owned.clusters.values()
-                if Path(cluster.conf) == bench.primary_cluster.conf
-                for daemon in cluster.daemons
-                if daemon.type == "osd" and daemon.asok
-            ]
 
     def before_block(self) -> None:
         """Write dirty pages and drop the page cache, which needs root."""

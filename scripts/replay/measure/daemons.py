@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.cluster import sandbox_record
 from replay.cluster.cluster import CephCommandError
 from replay.cluster.session import MonitorSession
-from replay.measure.bench import Bench, MachineReading, MachineSampler
+from replay.measure.bench import Bench, MachineReading, MachineSampler, sandbox_of
 from replay.ownership.open_site import OpenSite
 
 PRIMARY, SECONDARY = "primary", "secondary"
@@ -240,26 +239,23 @@ def sandbox_processes(bench: OpenSite) -> dict[str, dict[str, LocalProcess]]:
 
     There are none on any other site, whose daemons are not processes of this machine.
     """
-    if not bench.daemons_are_here or not bench.site.sandbox:
+    if (sandbox := sandbox_of(bench)) is None:
         return {}
-    sandbox = sandbox_record.load(bench.primary_cluster.conf.parent.parent)
-    confs = {bench.primary_cluster.conf: "primary"}
+    sides = {PRIMARY: sandbox.clusters["left"]}
     if bench.secondary is not None:
-        confs[bench.secondary.cluster.conf] = "secondary"
-    processes: dict[str, dict[str, LocalProcess]] = {}
-    for sandbox_cluster in sandbox.clusters.values():
-        cluster = confs.get(Path(sandbox_cluster.conf))
-        if cluster is not None:
-            processes[cluster] = {
-                # An only monitor or manager has the cluster's name as its id; a stretch cluster has several monitors.
-                (daemon.name if daemon.type == "osd" or sandbox_cluster.sites else daemon.type): LocalProcess(
-                    daemon.pid, f"ceph-{daemon.type}"
-                )
-                for daemon in sandbox_cluster.daemons
-                if daemon.type in ("mon", "mgr", "osd")
-            }
-    if sandbox.mirror is not None and "secondary" in processes:
-        processes["secondary"]["rbd-mirror"] = LocalProcess(sandbox.mirror.pid, "rbd-mirror")
+        sides[SECONDARY] = sandbox.clusters["right"]
+    processes = {
+        side: {
+            # An only monitor or manager has the cluster's name as its id; a stretch cluster has several monitors.
+            (daemon.name if daemon.type == "osd" or cluster.sites else daemon.type): LocalProcess(
+                daemon.pid, f"ceph-{daemon.type}"
+            )
+            for daemon in cluster.daemons
+        }
+        for side, cluster in sides.items()
+    }
+    if sandbox.mirror is not None and SECONDARY in processes:
+        processes[SECONDARY]["rbd-mirror"] = LocalProcess(sandbox.mirror.pid, "rbd-mirror")
     return processes
 
 
