@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -115,27 +114,24 @@ def test_a_restricted_user_measures_a_signed_plan_and_leaves_no_trace_and_no_nam
     assert journal["facts"]["caches"]["osd_caches"].startswith("kept")
 
 
-def started(bench, said=subprocess.DEVNULL):
-    """A run of its own that has sized its first cell."""
-    process = subprocess.Popen(
-        bench.command("measure", *bench.measure_arguments("tiny", site="foreign")),
-        env=bench.environment,
-        stdout=said,
-        stderr=said,
-        start_new_session=True,
-    )
+def started(bench):
+    """A run of its own that has sized its first cell. What it says is in a file."""
+    with (bench.folder / "said").open("w") as said:
+        process = subprocess.Popen(
+            bench.command("measure", *bench.measure_arguments("tiny", site="foreign")),
+            env=bench.environment, stdout=said, stderr=said, start_new_session=True,
+        )  # fmt: skip
 
     def sized():
-        assert process.poll() is None, f"the run ended before the test could do anything to it: {_what(said)}"
+        assert process.poll() is None, f"the run ended before the test could do anything to it: {said_by(bench)}"
         return any("/round-" in name for name in bench.files())
 
     wait_until(sized, "the first cell's size", seconds=120)
     return process
 
 
-def _what(said):
-    """Return what a run has said to a file."""
-    return "nobody kept what it said" if isinstance(said, int) else Path(said.name).read_text()
+def said_by(bench):
+    return (bench.folder / "said").read_text()
 
 
 def run_for_long(bench, **ceilings):
@@ -168,22 +164,20 @@ def test_a_run_ends_at_new_trouble_with_block_devices_and_ignores_that_of_others
     for pool in ("files-meta", "files-data"):
         tell(left, "osd pool create", pool=pool, pg_num=8)
     tell(left, "fs new", fs_name="files", metadata="files-meta", data="files-data")  # no MDS serves it
-    said = foreign.folder / "said"
     try:
         await_clean(session_of(left), ["files-meta", "files-data"])
         wait_until(lambda: "MDS_ALL_DOWN" in tell(left, "health")["checks"], "the file system's trouble")
         before = both(foreign)
         run_for_long(foreign)
-        with said.open("w") as file:
-            process = started(foreign, file)
+        process = started(foreign)
         tell(left, "osd set-nearfull-ratio", ratio=0.00001)
-        assert process.wait(timeout=patient(120)) == 4, said.read_text()
+        assert process.wait(timeout=patient(120)) == 4, said_by(foreign)
     finally:
         tell(left, "osd set-nearfull-ratio", ratio=0.85)
         tell(left, "fs rm", fs_name="files", yes_i_really_mean_it=True)
         for pool in ("files-meta", "files-data"):
             delete_pool(left, pool)
-    assert "NEARFULL" in said.read_text() and "MDS" not in said.read_text()
+    assert "NEARFULL" in said_by(foreign) and "MDS" not in said_by(foreign)
     gone = {
         name: [line for line in lines if "/files" not in line] for name, lines in changes(before, both(foreign)).items()
     }
@@ -202,18 +196,17 @@ def test_a_run_ends_when_the_other_users_of_the_cluster_wait_for_it(foreign):
 
 def test_an_administrator_ends_a_run_and_it_starts_again_only_when_allowed(foreign):
     left = administrators(foreign.sandbox_directory)["left"]
-    before, said, reason = both(foreign), foreign.folder / "said", foreign.folder / "reason"
+    before, reason = both(foreign), foreign.folder / "reason"
     reason.write_text("backups run until six")
     run_for_long(foreign)
     try:
-        with said.open("w") as file:
-            process = started(foreign, file)
+        process = started(foreign)
         held = left.run("rados", "--pool", "replay", "lock", "list", "replay-lock").stdout
         assert '"name": "replay"' in held or '"name":"replay"' in held, held
         left.run("rados", "--pool", "replay", "put", "replay-stop", str(reason))
-        assert process.wait(timeout=patient(120)) == 4, said.read_text()
-        assert "an administrator has stopped Replay here" in said.read_text()
-        assert "backups run until six" in said.read_text()
+        assert process.wait(timeout=patient(120)) == 4, said_by(foreign)
+        assert "an administrator has stopped Replay here" in said_by(foreign)
+        assert "backups run until six" in said_by(foreign)
         again = foreign.measure("tiny", site="foreign")
         assert again.returncode == 4 and "backups run until six" in again.stdout
         refused = foreign.run("preflight", "--site", "foreign", "--scale", "smoke")
