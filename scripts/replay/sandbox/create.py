@@ -72,17 +72,13 @@ def await_clean(
         clean = count_clean(pgs.get("pgs_by_state", []), "state_name", "count")
         all_clean = pgs["num_pgs"] >= conf.POOL_PGS and clean == pgs["num_pgs"]
         all_up = latest["osdmap"].get("num_up_osds", 0) == len(cluster.osd_uuids)
-        well = not healthy or is_well(latest)
-        if all_clean and all_up and well:
-            return True
-        interrupt.pause(0.4)
-        return False
+        return all_clean and all_up and (not healthy or is_well(latest))
 
     interrupt.wait_until(
         ready,
         what=f"{cluster.name} to be clean",
         where=layout.cluster(cluster.name) / "log",
-        timeout_seconds=120.0,
+        every=0.45,
         seen=lambda: describe(latest),
     )
     return describe(latest)
@@ -103,16 +99,14 @@ def await_manager(monitors: MonitorSession, cluster: SandboxCluster, layout: Lay
         if process and known["available"] and seconds_of(known["active_change"]) >= processes.started_at(process):
             summary = monitors.command({"prefix": "pg stat"})["pg_summary"]
             clean = count_clean(summary["num_pg_by_state"], "name", "num")
-            if clean and clean == summary["num_pgs"]:
-                return True
-        interrupt.pause(0.4)
+            return 0 < clean == summary["num_pgs"]
         return False
 
     interrupt.wait_until(
         reports,
         what=f"{cluster.name}'s manager to see all placement groups active+clean",
         where=layout.log(cluster.name, role.name),
-        timeout_seconds=120.0,
+        every=0.45,
     )
 
 
@@ -258,7 +252,6 @@ def _await_made(
             lambda process=process: process.poll() is not None,
             what=f"{osd.name} of {osd.cluster} to be made",
             where=log,
-            timeout_seconds=120.0,
         )
         if process.returncode:
             interrupt.pause(0.0)

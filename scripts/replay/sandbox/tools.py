@@ -95,7 +95,8 @@ class Interrupt:
         *,
         what: str,
         where: Path | str,
-        timeout_seconds: float,
+        timeout_seconds: float = 120.0,
+        every: float = 0.05,
         seen: Callable[[], str] | None = None,
     ) -> None:
         """Poll until `ready()`. Raises SandboxError: what was awaited, what was `seen` last, and its log (`where`)."""
@@ -103,7 +104,7 @@ class Interrupt:
             lambda: True if ready() else None,
             what=what,
             seconds=timeout_seconds,
-            every=0.05,
+            every=every,
             seen=seen,
             where=where,
             next_step="read the logs named here",
