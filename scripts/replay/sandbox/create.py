@@ -14,7 +14,7 @@ from typing import Any
 from replay.base.clock import seconds_of
 from replay.base.programs import NAMES, major_of
 from replay.cluster.sandbox_options import SandboxOptions
-from replay.cluster.sandbox_record import Layout, SandboxCluster, SandboxError
+from replay.cluster.sandbox_record import Layout, Sandbox, SandboxCluster, SandboxError
 from replay.cluster.session import MonitorSession
 from replay.sandbox import conf, daemons, processes
 from replay.sandbox.processes import daemon_environment
@@ -123,21 +123,15 @@ def plan(name: str, port: int, osd_count: int, layout: Layout) -> SandboxCluster
     )
 
 
-def create(
-    cluster: SandboxCluster,
-    layout: Layout,
-    options: SandboxOptions,
-    ceph_version: str,
-    interrupt: Interrupt,
-    say: Say,
-) -> None:
+def create(cluster: SandboxCluster, sandbox: Sandbox, interrupt: Interrupt, say: Say) -> None:
     """Make and start a cluster with its pool. Returns when all placement groups are active+clean.
 
     `ceph-osd --mkfs` gets the monitor map, so it needs no monitor: all OSDs are made while the monitors start.
     """
+    layout, options = sandbox.layout, sandbox.options
     roles = daemons.roles(cluster)
     own_monitors, (manager,), osds = ([role for role in roles if role.type == kind] for kind in ("mon", "mgr", "osd"))
-    write_files(cluster, layout, options, ceph_version)
+    write_files(cluster, sandbox)
     making = [_make_osd(cluster, layout, osd) for osd in osds]
     try:
         make_monitors(cluster, layout, own_monitors)
@@ -160,7 +154,7 @@ def create(
             for osd in osds:
                 daemons.await_ready(layout, osd, interrupt)
             if options.stretch:
-                conf.prepare_stretch_mode(monitors, cluster, layout, major_of(ceph_version) or 0)
+                conf.prepare_stretch_mode(monitors, cluster, layout, major_of(sandbox.ceph_version) or 0)
             _create_pool(monitors, cluster, layout)
             await_clean(monitors, cluster, layout, interrupt, healthy=not options.stretch)
             if options.stretch:
@@ -175,25 +169,25 @@ def create(
     say(f"{cluster.name}: all placement groups active+clean")
 
 
-def oldest_monitors(ceph_version: str) -> str:
-    """Return the name of the oldest release whose monitors can work with a monitor of this version.
+def oldest_monitors(major: int) -> str:
+    """Return the name of the oldest release whose monitors can work with a monitor of the release `major`.
 
     A monitor that is at most two releases ahead of the oldest one in its map starts; a newer one ends at once.
     """
-    oldest = (major_of(ceph_version) or 0) - 2
-    return NAMES[min(max(oldest, min(NAMES)), max(NAMES))]
+    return NAMES[min(max(major - 2, min(NAMES)), max(NAMES))]
 
 
-def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions, ceph_version: str) -> None:
+def write_files(cluster: SandboxCluster, sandbox: Sandbox) -> None:
     """Write configuration and keyrings, and create the daemons' folders: private to this user, as they contain keys."""
-    name, programs = cluster.name, layout.programs
+    name, layout = cluster.name, sandbox.layout
+    programs, major = layout.programs, major_of(sandbox.ceph_version) or 0
     folder = layout.cluster(name)
     data = [layout.data(name, role.name) for role in daemons.roles(cluster)]
     for each in (folder / "log", folder / "crash", *data):
         each.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     classes = programs.folder_of("rados-classes")
-    text = conf.render(cluster, layout, options, major_of(ceph_version) or 0, classes)
+    text = conf.render(cluster, layout, sandbox.options, major, classes)
     layout.conf(name).write_text(text, encoding="utf-8")
     names = [role.name for role in daemons.roles(cluster) if role.type != "mon"]
     make_key = ["ceph-authtool", "--gen-print-key"]  # of the kind that this release uses
@@ -206,7 +200,7 @@ def write_files(cluster: SandboxCluster, layout: Layout, options: SandboxOptions
         [
             *("monmaptool", "--create", "--clobber", "--fsid", cluster.fsid),
             *(word for each in conf.addresses_of_monitors(cluster, layout).items() for word in ("--addv", *each)),
-            *("--set-min-mon-release", oldest_monitors(ceph_version), str(folder / "monmap")),
+            *("--set-min-mon-release", oldest_monitors(major), str(folder / "monmap")),
         ],
     )
 

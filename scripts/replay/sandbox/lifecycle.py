@@ -213,11 +213,7 @@ def _create(folder: Path, options: SandboxOptions, say: Say) -> Sandbox:
     try:
         sandbox = _plan(layout, options, version)
         sandbox.save()
-        _start(
-            sandbox,
-            lambda cluster, interrupt: create.create(cluster, sandbox.layout, options, version, interrupt, say),
-            say,
-        )
+        _start(sandbox, lambda cluster, interrupt: create.create(cluster, sandbox, interrupt, say), say)
     except KeyboardInterrupt:
         with undisturbed():
             processes.stop_all(folder)
