@@ -137,14 +137,14 @@ def test_a_site_that_is_no_sandbox_with_a_line_is_refused(changes, fsid, has_lin
 @pytest.mark.parametrize("is_stretch", [True, False])
 def test_a_stretch_cluster_and_a_pair_are_two_data_sets(changes, tmp_path, is_stretch):
     changes.sandbox.options = SandboxOptions(stretch=is_stretch, left_osds=4, right_osds=0)
-    site = SimpleNamespace(name="sandbox", fsid=FSID, allows=())
+    bench = bench_of(SimpleNamespace(name="sandbox", fsid=FSID, allows=()), None)
     noted = {"site": "sandbox", "setup": {"clusters": 1, **({"stretch": True} if is_stretch else {})}}
     (tmp_path / "campaign.json").write_text(json.dumps(noted))
-    ensure_campaign(tmp_path, site, "far", session=None)
+    ensure_campaign(tmp_path, bench)
     assert json.loads((tmp_path / "campaign.json").read_text()) == noted
     changes.sandbox.options = SandboxOptions(stretch=not is_stretch, left_osds=4, right_osds=0)
     with pytest.raises(ConfigurationError, match=r"this data set was measured on .*; the sandbox is now"):
-        ensure_campaign(tmp_path, site, "far", session=None)
+        ensure_campaign(tmp_path, bench)
 
 
 def test_how_far_a_foreign_second_cluster_is_gets_noted_and_a_line_is_left_to_the_cells(monkeypatch):

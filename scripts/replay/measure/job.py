@@ -208,7 +208,7 @@ def make_ready(plan: PlanFile, design: Design, bench: Bench, raw: Path, progress
     refuse_other_releases(bench.site, plan.data_set, [design.name], running)
     for name in ensure_pools(bench.site, bench.session, bench.ledger, data_set=plan.data_set, say=progress.line):
         progress.line(f"made the pool {name}; {replay_command('clean', '--site', plan.site)} removes it")
-    ensure_campaign(raw.parent.parent, bench.site, plan.data_set, bench.session, bench.secondary)
+    ensure_campaign(raw.parent.parent, bench)
 
 
 def _refuse_another_site(plan: PlanFile, bench: Bench) -> None:
@@ -247,15 +247,14 @@ def undo_leftovers(bench: Bench, say: Callable[[str], None]) -> None:
 # What all blocks of a data set share: a public description of the site -----------------------------------------------
 
 
-def campaign_facts(
-    site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
-) -> dict[str, Any]:
+def campaign_facts(bench: Bench) -> dict[str, Any]:
     """Return the content of `campaign.json`: the site's label, limitation and set-up, without addresses or keys."""
-    known = versions(session, "rbd", secondary)
+    site, session = bench.site, bench.session
+    known = versions(session, "rbd", bench.secondary)
     pool_size = {"prefix": "osd pool get", "pool": site.pools.data.name, "var": "size"}
     return {
         "schema_version": 1,
-        "data_set": data_set,
+        "data_set": bench.data_set,
         "label": site.label,
         "site": site.name,
         "site_label": site.label,
@@ -279,18 +278,16 @@ def campaign_facts(
     }
 
 
-def ensure_campaign(
-    folder: Path, site: Site, data_set: str, session: MonitorSession, secondary: MonitorSession | None = None
-) -> None:
+def ensure_campaign(folder: Path, bench: Bench) -> None:
     """Write the data set's `campaign.json` if it does not exist.
 
     Raises ConfigurationError if the data set was measured on another site, or in another shape of the sandbox: two
     clusters are two data sets.
     """
-    path = folder / "campaign.json"
+    site, path = bench.site, folder / "campaign.json"
     if not path.exists():
         durable.make_directory(folder)
-        durable.replace(path, pretty_json(campaign_facts(site, data_set, session, secondary)))
+        durable.replace(path, pretty_json(campaign_facts(bench)))
         return
     facts = json.loads(path.read_text())
     if facts["site"] != site.name:
