@@ -48,21 +48,18 @@ class MachineReading:
 class MachineSampler:
     """Reads this machine's CPU and the disks that hold `paths` (the OSDs' files, if they are here)."""
 
-    def __init__(self, paths: Sequence[Path] = (), proc: Path = Path("/proc")) -> None:
-        self.proc = proc
+    def __init__(self, paths: Sequence[Path] = ()) -> None:
         self.devices = sorted({_device_of(path) for path in paths if path.exists()})
         self._cost_seconds = 0.0
 
     def read(self) -> MachineReading:
         """Return the counters now. Raises OSError if `/proc` is missing."""
         started = time.monotonic()
-        fields = [int(word) for word in (self.proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
+        fields = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
         busy = []
         if self.devices:
-            table = {}
-            for line in (self.proc / "diskstats").read_text().splitlines():
-                words = line.split()
-                table[(int(words[0]), int(words[1]))] = int(words[12])
+            rows = map(str.split, Path("/proc/diskstats").read_text().splitlines())
+            table = {(int(row[0]), int(row[1])): int(row[12]) for row in rows}
             busy = [table[device] for device in self.devices if device in table]
         ended = time.monotonic()
         self._cost_seconds += ended - started
