@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from replay.ownership.ledger import Entry, Ledger
 from replay.ownership.locks import KIND as LOCK
 from replay.sandbox import load
 from support.administrator import administrator_of, image_names, tell
+from support.datasets import rows_of
 from support.evidence import evidence_of
 from support.patience import patient, wait_until
 from support.programs import processes
@@ -148,8 +148,7 @@ class Campaign:
 
     def used_rows(self, experiment: str) -> list[dict[str, str]]:
         """Return the rows of an experiment's tidy.csv whose figures are used."""
-        with (self.raw(experiment).parent / "tidy.csv").open(newline="") as file:
-            return [row for row in csv.DictReader(file) if row["used"] == "1"]
+        return [row for row in rows_of(self.raw(experiment).parent / "tidy.csv") if row["used"] == "1"]
 
     def cluster(self, name: str) -> Cluster:
         return administrator_of(load(self.sandbox_directory), name)

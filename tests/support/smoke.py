@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from replay.cluster.site_file import load_site
 from replay.design.configuration import load_experiment
 from replay.design.expansion import expand
 from support.campaign import Campaign
+from support.datasets import rows_of
 from support.patience import patient
 
 #: Protocols that run an image's clients at their peak for seconds, in which a smoke run needs no peak. Others are
@@ -86,8 +86,7 @@ def assert_skipped(campaign: Campaign, name: str, reasons: list[tuple[str, str]]
 def assert_every_cell_is_used_or_explained(campaign: Campaign, name: str) -> None:
     """Assert that each cell has a valid measurement, each void one a reason, and that each chart is drawn."""
     data_set = campaign.raw(name).parents[1]
-    with (data_set / name / "tidy.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(data_set / name / "tidy.csv")
     used = [row for row in rows if row["used"] == "1"]
     assert len(used) == described(campaign, name)["cells"], "each cell has a valid measurement"
     assert all(row["invalid_reason"] for row in rows if row["valid"] != "1"), "each void cell is explained"
