@@ -111,7 +111,7 @@ def second_administrator(sandbox_directory: Path) -> Cluster:
     return administrator_of(load(sandbox_directory), "right")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def snakemakes() -> Iterator[Snakemakes]:
     """The process of which each run of Snakemake is a fork."""
     with Snakemakes() as one:
@@ -150,9 +150,9 @@ def write_site(configuration: Path) -> Callable[[str, str], Path]:
 
 
 @pytest.fixture
-def bench(tmp_path, sandbox_directory):
+def bench(tmp_path, sandbox_directory, snakemakes):
     """A small design that measures in seconds, on the sandbox that all share."""
-    made = Bench(tmp_path, sandbox_directory)
+    made = Bench(tmp_path, sandbox_directory, snakemakes=snakemakes)
     made.write_config()
     before = made.images()
     yield made
@@ -160,9 +160,9 @@ def bench(tmp_path, sandbox_directory):
 
 
 @pytest.fixture
-def campaign(tmp_path, sandbox_directory):
+def campaign(tmp_path, sandbox_directory, snakemakes):
     """A campaign of a test's own, on the sandbox that all share."""
-    made = Campaign(tmp_path, sandbox_directory)
+    made = Campaign(tmp_path, sandbox_directory, snakemakes=snakemakes)
     yield made
     for pid in made.measuring():
         with contextlib.suppress(ProcessLookupError):

@@ -42,9 +42,9 @@ def verified(bench):
 
 
 @pytest.fixture(scope="module")
-def measured_once(sandbox_directory, tmp_path_factory):
+def measured_once(sandbox_directory, tmp_path_factory, snakemakes):
     """A completely measured campaign, from which tests continue."""
-    made = Bench(tmp_path_factory.mktemp("measured"), sandbox_directory)
+    made = Bench(tmp_path_factory.mktemp("measured"), sandbox_directory, snakemakes=snakemakes)
     made.write_config()
     done = made.measure("tiny")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -35,14 +35,14 @@ SITE = SimpleNamespace(sandbox="default")
 
 
 @pytest.fixture
-def campaign(run_folder, tmp_path, monkeypatch):
+def campaign(run_folder, tmp_path, monkeypatch, snakemakes):
     """A campaign on a sandbox that does not exist yet, and is taken down in the end, whatever happened."""
     folder = Path(tempfile.mkdtemp(prefix="far-", dir=run_folder)) / "one"
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(folder))
     # A test's machine is busy: more is allowed than `up` allows.
     monkeypatch.setattr("replay.sandbox.link.TOLERANCE_SECONDS", patient(0.003))
     network = _network()
-    yield Campaign(tmp_path, folder)
+    yield Campaign(tmp_path, folder, snakemakes=snakemakes)
     assert run_sandbox(["down", "--directory", str(folder)]) == 0
     assert not folder.exists() and not list(processes.of_sandbox(folder))
     assert _network() == network, "the host's own network and mounts are as they were"

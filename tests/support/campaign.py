@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 import yaml
 
 from replay.base.paths import ROOT
@@ -27,6 +30,7 @@ from support.datasets import rows_of
 from support.evidence import evidence_of
 from support.patience import patient, wait_until
 from support.programs import processes
+from support.snakemakes import Snakemakes
 
 
 @dataclass
@@ -41,6 +45,8 @@ class Campaign:
     site: str = "sandbox"
     #: The most that each image's client may read or write a second, unless it is None.
     rate_bytes_per_second: int | None = None
+    #: The process of which runs of Snakemake are forks, if a test only awaits them; without it, each is started.
+    snakemakes: Snakemakes | None = field(default=None, repr=False)
     #: The runs that were started and not awaited at once.
     started: list[subprocess.Popen[str]] = field(default_factory=list, repr=False)
 
@@ -103,8 +109,21 @@ class Campaign:
         return ["--site", site or self.site, "--data", "trial", "--scale", "smoke", *chosen]
 
     def measure(self, *experiments: str, site: str | None = None) -> subprocess.CompletedProcess[str]:
-        timeout = 300.0 * len(experiments)
-        return self.run("measure", *self.measure_arguments(*experiments, site=site), timeout=timeout)
+        """Run the command to its end. Where there are `snakemakes`, it runs in this process, and each is a fork."""
+        words = self.measure_arguments(*experiments, site=site)
+        if self.snakemakes is None:
+            return self.run("measure", *words, timeout=300.0 * len(experiments))
+        said, complained = io.StringIO(), io.StringIO()
+        with (
+            mock.patch.dict(os.environ, self.environment),
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(complained),
+        ):
+            patch.chdir(self.folder)
+            self.snakemakes.instead_of_starts(patch, self.folder)
+            status = MEASURE.main(words)
+        return subprocess.CompletedProcess(words, status, said.getvalue(), complained.getvalue())
 
     def start(self, *experiments: str) -> subprocess.Popen[str]:
         return self.start_with("measure", *self.measure_arguments(*experiments))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, TextIO
 import pytest
 
 from replay.base.paths import ROOT
+from support.patience import patient
 
 #: Runs Snakemake for each line that it reads, in a fork of itself, and prints its exit status.
 PROGRAM = """
@@ -52,6 +54,9 @@ class Snakemakes:
         said = {"stdout": str(stdout), "stderr": str(stderr)}
         self._process.stdin.write(json.dumps(said | {"arguments": arguments, "environment": environment}) + "\n")
         self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], patient(900))[0]:
+            self._process.kill()
+            raise AssertionError("Snakemake did not end")
         return int(self._process.stdout.readline())
 
     def instead_of_starts(self, patch: pytest.MonkeyPatch, folder: Path) -> None:
