@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { COLOR_RULES, axeInBothThemes, axeProblems, axeProblemsAndPasses, loadAxe } from "../support/axe.js";
+import { READY } from "../support/browser.js";
 import { onlyChapters } from "../support/chapters.js";
 import { goTo, openSpeakerView, startDeck } from "../support/deck.js";
-import { patient } from "../../support/patience.mjs";
 
 const deck = await startDeck({ shipped: true });
 after(() => deck.close());
@@ -20,8 +20,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 
 test("also in the dark theme every text of every slide stands out from its background", async () => {
   // In the print view all slides are below each other, so that one check covers them all.
-  const page = await deck.openDeck("?data=tentacle&view=print&theme=dark");
-  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
+  const page = await deck.openDeck("?data=tentacle&view=print&theme=dark", { ready: READY.print });
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(20, 22, 28)");
   await loadAxe(page);
   const { problems, passed } = await axeProblemsAndPasses(page, { rules: COLOR_RULES });
@@ -74,17 +73,15 @@ test("axe finds nothing in the whole document: deck, overview, scroll view and f
   await look("scroll view", scroll);
   await scroll.close();
 
-  for (const viewport of [
-    { width: 1280, height: 720 },
-    { width: 390, height: 844 },
-  ]) {
-    const front = await deck.browser.newPage({ viewport, reducedMotion: "reduce" });
-    await front.goto(`${deck.url}?data=tentacle&explore`);
-    await front.waitForSelector("html[data-front-ready]");
-    await loadAxe(front);
+  const front = await deck.browser.open(`${deck.url}?data=tentacle&explore`, { ready: READY.front });
+  await front.click("details[data-figures] summary");
+  await front.waitForSelector(".scrolled table");
+  await loadAxe(front);
+  for (const viewport of [{ width: 1280, height: 720 }, PHONE.viewport]) {
+    await front.setViewportSize(viewport);
     await look(`front page, ${viewport.width} px`, front);
-    await front.close();
   }
+  await front.close();
   assert.deepEqual(problems, []);
 });
 
@@ -110,7 +107,7 @@ test("axe finds nothing in the whole document of the second talk", async () => {
   await page.close();
 });
 
-test("axe finds nothing in overlays, nor in a table in a chart's place, in light and dark", async () => {
+test("axe finds nothing in overlays, in notes, nor in a table in a chart's place, in light and dark", async () => {
   const page = await deck.openDeck("?data=tentacle&explore", { hash: "#/journal-ratio", prepare: fewSlides });
   await goTo(page, "journal-ratio");
   await loadAxe(page);
@@ -120,6 +117,10 @@ test("axe finds nothing in overlays, nor in a table in a chart's place, in light
   const open = async (key, selector) => {
     await page.keyboard.press(key);
     await page.locator(selector).first().waitFor();
+    if (key === "/") {
+      await page.locator("#contents-search").fill("journal");
+      await page.locator(".contents-results a").first().waitFor();
+    }
     await look(key, page, [selector]);
   };
   for (const key of ["c", "/", "i", "?"]) {
@@ -128,6 +129,8 @@ test("axe finds nothing in overlays, nor in a table in a chart's place, in light
     await page.locator("dialog[open]").waitFor({ state: "detached" });
   }
   await open("t", "section.present .chart-table-view");
+  await page.getByRole("button", { name: "Notes" }).click();
+  await look("notes", page, [".reader-notes"]);
   assert.deepEqual(problems, []);
   await page.close();
 });
@@ -144,6 +147,5 @@ test("axe finds nothing in the speaker view and in the two slides that it shows"
     problems.push(...(await axeProblems(frame)).map((text) => `${what}: ${text}`));
   }
   assert.deepEqual(problems, []);
-  await speaker.close();
   await page.close();
 });

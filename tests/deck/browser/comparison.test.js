@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
-import { axeProblems, loadAxe } from "../support/axe.js";
+import { axeInBothThemes, axeProblems, loadAxe } from "../support/axe.js";
 import { launchPatiently } from "../support/browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
@@ -38,36 +38,49 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A page in the browser; `complaints` are console errors, and every request except that for the page itself. */
+/** Such a page, which asks for no other file and complains of nothing. */
 async function openPage(name, options) {
-  const page = await browser.newPage(options);
-  page.complaints = [];
-  page.on("console", (message) => page.complaints.push(message.text()));
-  page.on("pageerror", (error) => page.complaints.push(String(error)));
   const address = String(pathToFileURL(path.join(folder, `${name}.html`)));
-  page.on("request", (request) => {
-    if (request.url() !== address) page.complaints.push(`asks for ${request.url()}`);
-  });
-  await page.goto(address);
+  const page = await browser.open(address, { ready: "svg", ...options });
+  assert.deepEqual(page.asked, [address]);
+  assert.deepEqual(page.complaints, []);
   return page;
 }
 
-for (const [name, colorScheme] of Object.keys(PAGES).flatMap((one) => [
-  [one, "light"],
-  [one, "dark"],
-])) {
-  test(`axe finds nothing on the ${name}, ${colorScheme}, and it requests no other file`, async () => {
-    const page = await openPage(name, { colorScheme, viewport: { width: 1280, height: 900 } });
-    assert.deepEqual(page.complaints, []);
-    assert.ok((await page.locator("svg").count()) >= 4);
-    await loadAxe(page);
-    assert.deepEqual(await axeProblems(page), []);
-    await page.close();
+/** Texts of charts that leave them or cover others. Runs in the page. */
+const chartTextProblems = () =>
+  [...document.querySelectorAll("svg")].flatMap((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].map((text) => [
+      text.textContent,
+      text.getBoundingClientRect(),
+    ]);
+    const problems = texts
+      .filter(([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom)
+      .map(([text]) => `outside: ${text}`);
+    for (const [index, [text, box]] of texts.entries())
+      for (const [other, its] of texts.slice(index + 1)) {
+        const apart =
+          box.right <= its.left ||
+          its.right <= box.left ||
+          box.bottom <= its.top + 1 ||
+          its.bottom <= box.top + 1;
+        if (!apart) problems.push(`${text} on ${other}`);
+      }
+    return problems;
   });
-}
 
 for (const name of Object.keys(PAGES)) {
-  test(`on a phone wide parts of the ${name} scroll separately, and it does not scroll sideways`, async () => {
+  test(`axe finds nothing on the ${name}, and no text of a chart leaves it or covers another text`, async () => {
+    const page = await openPage(name);
+    assert.ok((await page.locator("svg").count()) >= 4);
+    await loadAxe(page);
+    assert.deepEqual(await axeInBothThemes(page), []);
+    assert.deepEqual(await page.evaluate(chartTextProblems), []);
+    await page.close();
+  });
+
+  test(`on a phone the same holds of the ${name}, wide parts scroll separately, and it does not scroll sideways`, async () => {
     const page = await openPage(name, { viewport: { width: 320, height: 800 } });
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]),
@@ -75,39 +88,9 @@ for (const name of Object.keys(PAGES)) {
     );
     await loadAxe(page);
     assert.deepEqual(await axeProblems(page), []);
+    assert.deepEqual(await page.evaluate(chartTextProblems), []);
     await page.close();
   });
-
-  for (const width of [1280, 320])
-    test(`no text of a chart of the ${name} leaves it or covers another text, ${width} pixels wide`, async () => {
-      const page = await openPage(name, { viewport: { width, height: 900 } });
-      const found = await page.evaluate(() =>
-        [...document.querySelectorAll("svg")].flatMap((svg) => {
-          const frame = svg.getBoundingClientRect();
-          const texts = [...svg.querySelectorAll("text")].map((text) => [
-            text.textContent,
-            text.getBoundingClientRect(),
-          ]);
-          const problems = texts
-            .filter(
-              ([, box]) => box.left < frame.left || box.right > frame.right || box.bottom > frame.bottom,
-            )
-            .map(([text]) => `outside: ${text}`);
-          for (const [index, [text, box]] of texts.entries())
-            for (const [other, its] of texts.slice(index + 1)) {
-              const apart =
-                box.right <= its.left ||
-                its.right <= box.left ||
-                box.bottom <= its.top + 1 ||
-                its.bottom <= box.top + 1;
-              if (!apart) problems.push(`${text} on ${other}`);
-            }
-          return problems;
-        }),
-      );
-      assert.deepEqual(found, []);
-      await page.close();
-    });
 }
 
 test("a link saves the table of all ratios, and paper gets no dark page", async () => {

@@ -199,12 +199,7 @@ test("?data= shows another data set's charts and manifest", async () => {
 });
 
 test("a missing or impossible data set is answered with a message that names the existing ones", async () => {
-  for (const name of [
-    "fixtrue",
-    "../fixture",
-    "fixture%2F..%2Ffixture-small",
-    "<img src=x onerror=alert(1)>",
-  ]) {
+  for (const name of ["fixture%2F..%2Ffixture-small", "<img src=x onerror=alert(1)>"]) {
     const page = await deck.openDeck(`?data=${name}`);
     const notice = await page.textContent(".notice");
     assert.ok(await page.isVisible(".notice"));

@@ -36,10 +36,10 @@ test("a missing and a malformed CSV file show an error in the chart's place, unt
 });
 
 test("a chapter that cannot be fetched is an error on its slide, and the others are shown", async () => {
-  const page = await deck.browser.newPage({ viewport: { width: 1280, height: 720 } });
-  await page.route("**/slides/rpo/91-journal.md", (route) => route.fulfill({ status: 404, body: "" }));
-  await page.goto(`${deck.url}?data=fixture`);
-  await page.waitForSelector("html[data-deck-ready]");
+  const page = await deck.openDeck("?data=fixture", {
+    prepare: (one) =>
+      one.route("**/slides/rpo/91-journal.md", (route) => route.fulfill({ status: 404, body: "" })),
+  });
   assert.match(
     await page.textContent(".chapter-error"),
     /slides\/rpo\/91-journal\.md: the server answered 404/,

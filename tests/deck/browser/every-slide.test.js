@@ -1,6 +1,6 @@
 /**
- * Every slide of the talk, with its charts and all its steps. A slide is visited once for each data set and screen, and
- * several tests read what was found there, because showing all slides takes as long as thirty other tests.
+ * Every slide of the talk, with its charts and all its steps. A slide is visited once for each data set, and several tests
+ * read what was found there, because showing all slides takes as long as thirty other tests.
  */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 
 import { axeProblems, loadAxe } from "../support/axe.js";
 import { readChart } from "../support/csv-file.js";
-import { SCREENS, chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
+import { chartsOf, goTo, lookAtEachSlide, slideIds, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
 import { chartTextProblems, layoutProblems } from "../../../scripts/deck/check/layout.js";
 
@@ -51,8 +51,10 @@ const shows = async (page, id) => {
   await goTo(page, id);
   return [];
 };
-const layout = (page, id) => page.evaluate(layoutProblems, id);
-const chartTexts = (page, id) => page.evaluate(chartTextProblems, id);
+const layout = async (page, id) => [
+  ...(await page.evaluate(layoutProblems, id)),
+  ...(await page.evaluate(chartTextProblems, id)),
+];
 const drawing = (page, id) => page.evaluate(drawingProblems, id);
 const axe = async (page, id) => {
   const problems = await axeProblems(page, {
@@ -177,17 +179,14 @@ const chartsHeld = (page) =>
     );
   });
 
-/**
- * The shipped data are shown most; the fixture has other figures, and errors in place of most charts. That the shipped data fit
- * this screen, `npm run check` says, of each step.
- */
+/** The shipped data are shown most; the fixture has other figures, and errors in place of most charts. */
 const SHOWN = {
   tentacle: { more: { layoutInDark, axe }, slides: 43, fewest: 76, kinds: ["ratio", "bands", "long"] },
-  fixture: { more: { layout, chartTexts }, slides: 31, fewest: 23, kinds: ["ratio", "bands"] },
+  fixture: { more: {}, slides: 31, fewest: 23, kinds: ["ratio", "bands"] },
 };
 
 for (const [dataSet, { more, slides, fewest, kinds }] of Object.entries(SHOWN))
-  describe(`on ${SCREENS[0].width}×${SCREENS[0].height}, with the data ${dataSet}`, () => {
+  describe(`with the data ${dataSet}`, () => {
     let page;
     let ids;
     let found;
@@ -200,20 +199,21 @@ for (const [dataSet, { more, slides, fewest, kinds }] of Object.entries(SHOWN))
       counted = seen;
       await goTo(page, RATIOS);
       first = await chartsOf(page, RATIOS);
-      ({ ids, found } = await walk(page, { shows, numbers, drawing, ...more }));
+      ({ ids, found } = await walk(page, { address, shows, layout, numbers, drawing, ...more }));
     });
     after(() => page?.close());
 
-    test("every slide is shown", async () => {
+    test("every slide is shown, at an address of its own, also if that is typed while the deck is open", async () => {
       assert.ok(ids.length >= slides, `only ${ids.length} slides were looked at`);
+      assert.equal(new Set(ids).size, ids.length, "two slides have one address");
+      assert.deepEqual(found.address, []);
       assert.deepEqual(await slideIds(page), ids, "a slide is gone");
       assert.deepEqual(found.shows, []);
     });
 
-    if (more.layout)
-      test("nothing leaves its slide or is below 20 px of a 720 px stage", () => {
-        assert.deepEqual([...found.layout, ...found.chartTexts], []);
-      });
+    test("nothing leaves its slide or is below 20 px of a 720 px stage", () => {
+      assert.deepEqual(found.layout, []);
+    });
 
     test("every canvas draws exactly the numbers of its CSV file, at their places and in their colours", () => {
       assert.deepEqual([...found.numbers, ...found.drawing], []);
@@ -239,29 +239,13 @@ for (const [dataSet, { more, slides, fewest, kinds }] of Object.entries(SHOWN))
         assert.deepEqual(found.axe, []);
       });
 
+    test("on a larger screen, too, nothing leaves its slide or is too small", async () => {
+      await page.setViewportSize({ width: 1920, height: 1080 });
+      await page.waitForFunction(() => window.replay.deck.getScale() > 1.49);
+      assert.deepEqual((await lookAtEachSlide(page, [layoutProblems])).found, []);
+    });
+
     test("no slide causes an error in the page, or a request to another server", () => {
       assert.deepEqual(page.complaints, []);
     });
   });
-
-describe(`on ${SCREENS[1].width}×${SCREENS[1].height}`, () => {
-  let page;
-  let ids;
-  let found;
-  before(async () => {
-    page = await deck.openDeck("?data=tentacle", { viewport: SCREENS[1], colorScheme: "light" });
-    ({ ids, found } = await walk(page, { address, shows, layout, chartTexts, layoutInDark }));
-  });
-  after(() => page?.close());
-
-  test("the address of each slide leads to it, if it is typed while the deck is open", () => {
-    assert.ok(ids.length > 40, `only ${ids.length} slides were looked at`);
-    assert.equal(new Set(ids).size, ids.length, "two slides have one address");
-    assert.deepEqual(found.address, []);
-  });
-
-  test("in light and in dark, nothing leaves its slide or is below 20 px of a 720 px stage", () => {
-    assert.deepEqual([...found.shows, ...found.layout, ...found.chartTexts, ...found.layoutInDark], []);
-    assert.deepEqual(page.complaints, []);
-  });
-});

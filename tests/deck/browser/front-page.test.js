@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 
 import { parse } from "csv-parse/sync";
 
-import { axeProblems, loadAxe } from "../support/axe.js";
+import { READY, askedElsewhere } from "../support/browser.js";
 import { VERDICTS, judgedAlike } from "../support/claims.js";
 import { startDeck } from "../support/deck.js";
 
@@ -14,23 +14,8 @@ const CLAIMS = "fixture/claims.json";
 const deck = await startDeck({ shipped: true });
 after(() => deck.close());
 
-/** A page at the front page's address; `page.complaints` are its console errors. */
-async function open({ query = "?explore&data=fixture", hash = "", ...options } = {}) {
-  const page = await deck.browser.newPage({
-    viewport: { width: 1280, height: 720 },
-    reducedMotion: "reduce",
-    ...options,
-  });
-  page.complaints = [];
-  page.asked = [];
-  page.on("pageerror", (error) => page.complaints.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !/status of 404/.test(message.text()))
-      page.complaints.push(message.text());
-  });
-  page.on("request", (request) => page.asked.push(request.url()));
-  await page.goto(`${deck.url}${query}${hash}`);
-  await page.waitForSelector("html[data-front-ready]");
+async function open({ query = "?explore&data=fixture", ...options } = {}) {
+  const page = await deck.browser.open(`${deck.url}${query}`, { ready: READY.front, ...options });
   await page.evaluate(() => window.replay.front.charts.ready());
   return page;
 }
@@ -57,10 +42,8 @@ test("the first screen has the question, what mirroring is, the answer, its char
     assert.ok(box.y >= 0 && box.y + box.height <= 720, `${selector} ends at ${box.y + box.height} px`);
   }
   assert.deepEqual(page.complaints, []);
-  assert.deepEqual(
-    page.asked.filter((address) => !address.startsWith(deck.url) && !address.startsWith("data:")),
-    [],
-  );
+  assert.equal(await page.locator(".notice").count(), 0, "something was removed from its text");
+  assert.deepEqual(askedElsewhere(page, deck.url), []);
   assert.ok(
     !page.asked.some((address) => address.includes("90-appendix")),
     "chapters that nobody asked for were read",
@@ -111,7 +94,7 @@ test("the lead chart draws its file, in four panels with one y axis, and the sam
   await page.close();
 });
 
-test("it says where it was measured, to whom it applies, and each mode in the table", async () => {
+test("it says where it was measured, to whom it applies, and each mode in the table, under headings one level below each other", async () => {
   const page = await open();
   assert.match(
     await text(page, "#reader-measured"),
@@ -119,6 +102,12 @@ test("it says where it was measured, to whom it applies, and each mode in the ta
   );
   assert.equal(await page.locator("#reader-decision .answer-table").count(), 1);
   assert.equal(await page.locator(".front-page .chapter-error").count(), 0);
+  const levels = await page.$$eval(".front-page :is(h1, h2, h3, h4)", (all) =>
+    all.map((one) => Number(one.tagName[1])),
+  );
+  assert.equal(levels[0], 1);
+  levels.slice(1).forEach((level, at) => assert.ok(level - levels[at] <= 1, levels.join(" ")));
+  assert.equal(await page.locator("main, [role=main]").count(), 1);
   await page.close();
 });
 
@@ -166,33 +155,22 @@ test("a changed CSV file reaches the page's chart in place", async () => {
 test("a link leads to the slides, Back returns, and another cut keeps the data set", async () => {
   const page = await open();
   await page.click("a.button[data-open='30']");
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   assert.equal(await page.locator(".front-page").count(), 0);
   assert.match(page.url(), /\?explore&data=fixture#\/shop$/);
   await page.evaluate(() => window.replay.deck.next());
   // reveal writes the address a moment later.
   await page.waitForURL((url) => url.hash !== "#/shop");
   await page.goBack();
-  await page.waitForSelector("html[data-front-ready]");
+  await page.waitForSelector(READY.front);
   assert.ok(await page.isVisible("h1"));
   const short = new URL(await page.getAttribute("a[data-open='20']", "href"));
   assert.deepEqual([...short.searchParams.keys()].sort(), ["cut", "data", "explore"]);
   await page.goto(short.href);
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
   assert.deepEqual(page.complaints, []);
   await page.close();
-});
-
-test("an address with a slide, or the stage, opens the slides at once", async () => {
-  for (const [query, hash] of [
-    ["?explore&data=fixture", "#/journal-ratio"],
-    ["?data=fixture", ""],
-  ]) {
-    const page = await deck.openDeck(query, { hash });
-    assert.equal(await page.locator(".front-page").count(), 0);
-    await page.close();
-  }
 });
 
 test("the command is copied with the keyboard, and the page says so", async () => {
@@ -237,7 +215,7 @@ for (const [name, viewport] of Object.entries({
 test("on a phone a link of the page leads to the top of its slide, title first", async () => {
   const page = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   await page.click('.hero a[href$="#/claims"]');
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   await page.evaluate(() => window.replay.charts.ready());
   const { slide, title } = await page.evaluate(() => ({
     slide: document.getElementById("claims").getBoundingClientRect().top,
@@ -248,31 +226,12 @@ test("on a phone a link of the page leads to the top of its slide, title first",
   await page.close();
 });
 
-test("axe finds no violation with the figures open, on a phone", async () => {
-  const page = await open({ viewport: { width: 390, height: 844 } });
-  await page.click("details[data-figures] summary");
-  await page.waitForSelector(".scrolled table");
-  await loadAxe(page);
-  assert.deepEqual(await axeProblems(page), []);
-  await page.close();
-});
-
-test("headings go down one level at a time, and the page has one main part", async () => {
-  const page = await open();
-  const levels = await page.$$eval(".front-page :is(h1, h2, h3, h4)", (all) =>
-    all.map((one) => Number(one.tagName[1])),
-  );
-  assert.equal(levels[0], 1);
-  levels.slice(1).forEach((level, at) => assert.ok(level - levels[at] <= 1, levels.join(" ")));
-  assert.equal(await page.locator("main, [role=main]").count(), 1);
-  await page.close();
-});
-
 test("without its text the page says which file is missing, and still links to the slides", async () => {
-  const page = await deck.browser.newPage();
-  await page.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" }));
-  await page.goto(`${deck.url}?explore&data=fixture`);
-  await page.waitForSelector("html[data-front-ready]");
+  const page = await deck.browser.open(`${deck.url}?explore&data=fixture`, {
+    ready: READY.front,
+    prepare: (one) =>
+      one.route("**/slides/rpo/reader.md", (route) => route.fulfill({ status: 404, body: "gone" })),
+  });
   assert.match(await text(page, ".chapter-error"), /slides\/rpo\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
   await page.close();

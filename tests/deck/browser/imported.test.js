@@ -91,14 +91,7 @@ test("a talk that replay talk starts from it is built, and opens with every char
   });
   await build("--no-address");
   const server = await serveFolder(site);
-  const page = await deck.browser.newPage({
-    viewport: { width: 1280, height: 720 },
-    reducedMotion: "reduce",
-  });
-  const complaints = [];
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(`${server.url}?stage`);
-  await page.waitForSelector("html[data-deck-ready]");
+  const page = await deck.browser.open(`${server.url}?stage`);
   assert.equal(await page.textContent("#question h1"), "Which is faster?");
   const ids = await slideIds(page);
   assert.deepEqual(ids, ["question", "answer", "iops", "next", "setup", "method"]);
@@ -120,7 +113,7 @@ test("a talk that replay talk starts from it is built, and opens with every char
     await titleOf("iops"),
     "IOPS: two of two are settled. Writes of 4K: 2.0×; writes of 64K: 2.0×.",
   );
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(page.complaints, []);
   await page.close();
   await server.close();
 });

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { parse } from "csv-parse/sync";
 
 import { EXAMPLES } from "../../../plugins/chartjs-plugin-csv/demo/examples.js";
-import { patient } from "../../support/patience.mjs";
+import { READY } from "../support/browser.js";
 import { onlyMarkdown } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
@@ -261,7 +261,7 @@ for (const { kind, text, drawn } of TURNED) {
 
 test("on paper each kind is drawn whole, with both data sets", async () => {
   await page.goto(`${deck.url}?data=fixture&compare=${OTHER}&view=print`);
-  await page.waitForSelector("html[data-charts-ready]", { timeout: patient(20_000) });
+  await page.waitForSelector(READY.print);
   await page.waitForFunction(
     (other) =>
       [...window.replay.charts.charts.values()].every(({ chart }) =>

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { axeInBothThemes, loadAxe } from "../support/axe.js";
-import { onlyChapters, withWideChart } from "../support/chapters.js";
+import { READY } from "../support/browser.js";
+import { onlyChapters } from "../support/chapters.js";
 import { startDeck } from "../support/deck.js";
 
 const deck = await startDeck();
@@ -15,6 +15,7 @@ const here = (page) => page.evaluate(() => window.replay.deck.getCurrentSlide().
 
 test("the contents name every slide in order, and lead to it", async () => {
   const page = await openReader("#/setup");
+  assert.equal(await page.locator(".notice").count(), 0, "something was removed from its slides");
   await page.keyboard.press("c");
   const dialog = page.locator("dialog.reader-dialog");
   await dialog.waitFor();
@@ -315,21 +316,13 @@ test("notes are shown beside the slide, and follow it", async () => {
 });
 
 test("a reader chooses light or dark, charts follow, and the choice is kept", async () => {
-  const context = await deck.browser.newContext({
-    viewport: { width: 1280, height: 720 },
-    colorScheme: "light",
-  });
-  const page = await context.newPage();
-  await withWideChart(page);
-  const address = `${deck.url}?data=fixture&explore#/throughput-write-seq`;
+  const page = await openReader("#/throughput-write-seq", undefined, { colorScheme: "light" });
   const color = () =>
     page.evaluate(async () => {
       await window.replay.charts.ready();
       const canvas = document.querySelector("#throughput-write-seq canvas");
       return window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor;
     });
-  await page.goto(address);
-  await page.waitForSelector("html[data-deck-ready]");
   const light = await color();
   // Until then the button follows the system, too.
   await page.emulateMedia({ colorScheme: "dark" });
@@ -339,14 +332,14 @@ test("a reader chooses light or dark, charts follow, and the choice is kept", as
   const dark = await color();
   assert.notEqual(dark, light);
   await page.reload();
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   assert.equal(await color(), dark);
   // A stage on the same machine uses the system's setting.
   await page.goto(`${deck.url}?data=fixture#/throughput-write-seq`);
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme ?? null), null);
-  await context.close();
+  await page.close();
 });
 
 test("the skip link leads past the charts of a slide to the controls", async () => {
@@ -361,28 +354,6 @@ test("the skip link leads past the charts of a slide to the controls", async () 
   await page.keyboard.press("Escape");
   await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
   assert.equal(await here(page), "journal-ratio");
-  await page.close();
-});
-
-test("axe finds nothing in contents, search, notes and list of keys, in light and dark", async () => {
-  const problems = [];
-  const page = await openReader("#/setup");
-  await loadAxe(page);
-  const look = async (what) =>
-    problems.push(...(await axeInBothThemes(page, { slideOnly: "setup" })).map((text) => `${what}, ${text}`));
-  await page.keyboard.press("c");
-  await page.locator("dialog.reader-dialog").waitFor();
-  await look("contents");
-  await page.locator("#contents-search").fill("journal");
-  await page.waitForFunction(() => document.querySelectorAll(".contents-results a").length > 0);
-  await look("search");
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Notes" }).click();
-  await look("notes");
-  await page.keyboard.press("?");
-  await page.locator("dialog.keys-help").waitFor();
-  await look("keys");
-  assert.deepEqual(problems, []);
   await page.close();
 });
 
@@ -403,7 +374,7 @@ test("on a phone an address leads to its slide, scrolling names the slide in sig
   assert.match(page.url(), /#\/setup$/);
   await page.setViewportSize({ width: 844, height: 390 });
   await page.waitForFunction(() => window.replay?.deck && !window.replay.deck.isScrollView());
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   assert.equal(await here(page), "setup");
   assert.deepEqual(page.complaints, []);
   await page.close();

@@ -41,9 +41,9 @@ async function open(query, { slide = SLIDE, ...options } = {}) {
 }
 
 test("each frame is computed from the runs that had arrived, and the last is the file", async () => {
-  const page = await open("run=5");
+  const page = await open("run=3");
   await watch(page, SLIDE);
-  assert.match(await badge(page).textContent(), /^Recorded run: 1 January 2026, .+ in 5 s/);
+  assert.match(await badge(page).textContent(), /^Recorded run: 1 January 2026, .+ in 3 s/);
   await badge(page).getByText("Recorded run over").waitFor();
   const frames = await page.evaluate(() => window.frames_);
   assert.ok(frames.length > 5, `${frames.length} frames`);
@@ -86,7 +86,7 @@ test("each frame is computed from the runs that had arrived, and the last is the
 });
 
 test("the axis does not move while the chart fills", async () => {
-  const page = await open("run=60");
+  const page = await open("run=20");
   const range = () =>
     page.evaluate((id) => {
       const { min, max } = window.replay.charts.charts.get(document.querySelector(`#${id} canvas`)).chart
@@ -111,7 +111,7 @@ test("W pauses and continues, Z starts again, and Q shows everything that was me
   await press(page, "w");
   await badge(page).getByText("paused").waitFor();
   const stopped = await share();
-  await page.waitForTimeout(600);
+  await page.waitForTimeout(200);
   assert.equal(await share(), stopped);
   await press(page, "w");
   await page.waitForFunction((was) => document.querySelector(".recorded-run progress").value > was, stopped);
@@ -265,7 +265,7 @@ test("what a verdict hides on the slide does not play", async () => {
 });
 
 test("with reduced motion the chart changes only at the end of a block", async () => {
-  const page = await open("run=5", { reducedMotion: "reduce" });
+  const page = await open("run=3", { reducedMotion: "reduce" });
   await watch(page, SLIDE);
   await badge(page).getByText("Recorded run over").waitFor();
   const frames = await page.evaluate(() => window.frames_);

@@ -1,45 +1,25 @@
 /** The speaker view: the pace of the chosen cut, keys that work on both screens, and finding the deck again. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 
-import { goTo, startDeck } from "../support/deck.js";
+import { READY } from "../support/browser.js";
+import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
 
 const deck = await startDeck();
 after(() => deck.close());
 
-/** Opens the speaker view of a page, and waits until both of its slides are ready. */
-async function openSpeaker(page) {
-  const opened = page.waitForEvent("popup");
-  let speaker = null;
-  // One that has just been closed may still count as open, and then the key only goes to it.
-  while (speaker === null) {
-    await page.keyboard.press("s");
-    speaker = await Promise.race([opened, delay(2000, null)]);
-  }
-  await speaker.waitForFunction(
-    () =>
-      [...document.querySelectorAll("iframe")].filter(
-        ({ contentDocument: inner }) => inner?.documentElement?.dataset.deckReady,
-      ).length === 2,
-  );
-  return speaker;
-}
-
-const framesOf = (speaker) => speaker.frames().filter((frame) => frame.url().includes("receiver"));
-
 test("the speaker view is fetched after the slides, and shows the slides and the pace of the cut", async () => {
   const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/bet" });
   const asked = Date.now();
-  const speaker = await openSpeaker(page);
+  const { speaker, frames, current } = await openSpeakerView(page);
   const cut = await page.evaluate(() => window.replay.deck.getSlides().length);
-  const [current, next] = await page.evaluate(() => {
+  const [shown, next] = await page.evaluate(() => {
     const { deck: reveal } = window.replay;
     const at = reveal.getSlidePastCount();
     return [at, at + 1].map((position) => reveal.getSlides()[position].id);
   });
-  for (const frame of framesOf(speaker)) {
-    const expected = frame.url().includes("postMessageEvents") ? current : next;
+  for (const frame of frames) {
+    const expected = frame === current ? shown : next;
     await frame.waitForFunction((id) => window.replay.deck.getCurrentSlide().id === id, expected);
     assert.match(frame.url(), /cut=20/);
     assert.equal(await frame.evaluate(() => window.replay.deck.getSlides().length), cut);
@@ -64,15 +44,21 @@ test("the speaker view is fetched after the slides, and shows the slides and the
     /ahead|on time/,
   );
   assert.deepEqual(page.complaints, []);
-  await speaker.close();
   await page.close();
 });
 
-test("chart keys work both on stage and in the speaker view, and either can change slides", async () => {
+test("the speaker view has the chart of the stage, chart keys work both on stage and in the speaker view, and either can change slides", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
   await goTo(page, "throughput-write-seq");
-  const speaker = await openSpeaker(page);
-  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  const { speaker, current } = await openSpeakerView(page);
+  await current.waitForFunction(() => {
+    const canvas = document.querySelector("#throughput-write-seq canvas");
+    return canvas && window.replay.charts.charts.get(canvas)?.model;
+  });
+  assert.deepEqual(
+    await chartsOf(current, "throughput-write-seq"),
+    await chartsOf(page, "throughput-write-seq"),
+  );
   const table = "#throughput-write-seq .chart-figure table";
   await page.bringToFront();
   await page.keyboard.press("t");
@@ -85,15 +71,13 @@ test("chart keys work both on stage and in the speaker view, and either can chan
   const before = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   await speaker.keyboard.press("PageDown");
   await page.waitForFunction((id) => window.replay.deck.getCurrentSlide().id !== id, before);
-  await speaker.close();
   await page.close();
 });
 
 test("the keys of a recorded run work in the speaker view, and ? lists keys over its picture of the slide", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
   await goTo(page, "throughput-write-seq");
-  const speaker = await openSpeaker(page);
-  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  const { speaker, current } = await openSpeakerView(page);
   await speaker.bringToFront();
   await speaker.locator("#speaker-controls").focus();
   await speaker.keyboard.press("z");
@@ -115,13 +99,12 @@ test("the keys of a recorded run work in the speaker view, and ? lists keys over
   await speaker.keyboard.press("Space");
   await list.waitFor({ state: "detached" });
   assert.deepEqual(page.complaints, []);
-  await speaker.close();
   await page.close();
 });
 
 test("keys of a character that are off do nothing in the speaker view either", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
-  const speaker = await openSpeaker(page);
+  const { speaker, current } = await openSpeakerView(page);
   const isDark = () => page.evaluate(() => window.replay.deck.isPaused());
   await page.evaluate(() => localStorage.setItem("replay-character-keys", "off"));
   await speaker.bringToFront();
@@ -129,7 +112,6 @@ test("keys of a character that are off do nothing in the speaker view either", a
   await speaker.keyboard.press("b");
   // Once the list of keys is open, the stage has seen all keys before.
   await speaker.keyboard.press("F1");
-  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
   await current.locator("dialog.keys-help").waitFor();
   assert.equal(await isDark(), false);
   await page.evaluate(() => localStorage.removeItem("replay-character-keys"));
@@ -137,33 +119,30 @@ test("keys of a character that are off do nothing in the speaker view either", a
   await speaker.locator("#speaker-controls").focus();
   await speaker.keyboard.press("b");
   await page.waitForFunction(() => window.replay.deck.isPaused());
-  await speaker.close();
   await page.close();
 });
 
 test("a reader's deck keeps slides without data, and so does its speaker view", async () => {
   const page = await deck.openDeck("?data=fixture&explore", { hash: "#/setup" });
-  const speaker = await openSpeaker(page);
+  const { speaker, frames } = await openSpeakerView(page);
   const idsOf = (view) =>
     view.evaluate(() => [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id));
   const own = await idsOf(page);
   const onStage = await deck.openDeck("?data=fixture");
   assert.ok((await idsOf(onStage)).length < own.length, "the fixture lacks data of no slide");
   await onStage.close();
-  for (const frame of framesOf(speaker)) assert.deepEqual(await idsOf(frame), own);
-  await speaker.close();
+  for (const frame of frames) assert.deepEqual(await idsOf(frame), own);
   await page.close();
 });
 
 test("a speaker view finds the deck again after a reload, with its keys and the slides that there are now", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
-  const speaker = await openSpeaker(page);
-  const previews = framesOf(speaker);
+  const { speaker, frames, current } = await openSpeakerView(page);
   // As if data had come for a slide meanwhile.
-  for (const frame of previews)
+  for (const frame of frames)
     await frame.evaluate(() => (document.documentElement.dataset.leftOut = '["come"]'));
   await page.reload();
-  await page.waitForSelector("html[data-deck-ready]");
+  await page.waitForSelector(READY.deck);
   await page.evaluate(() => window.replay.deck.slide(0, 0));
   const note = await page.evaluate(() =>
     document.querySelector("#shop aside.notes").textContent.trim().slice(0, 30),
@@ -172,7 +151,7 @@ test("a speaker view finds the deck again after a reload, with its keys and the 
     (words) => document.querySelector(".speaker-controls-notes .value").textContent.includes(words),
     note,
   );
-  for (const frame of previews)
+  for (const frame of frames)
     await frame.waitForFunction(() => {
       const { deckReady, leftOut } = document.documentElement.dataset;
       return deckReady && leftOut !== '["come"]';
@@ -180,15 +159,13 @@ test("a speaker view finds the deck again after a reload, with its keys and the 
   await speaker.bringToFront();
   await speaker.locator("#speaker-controls").focus();
   await speaker.keyboard.press("?");
-  const current = previews.find((frame) => frame.url().includes("postMessageEvents"));
   await current.locator("dialog.keys-help").waitFor();
-  await speaker.close();
   await page.close();
 });
 
 test("the speaker view marks the paragraph of the present step, and keeps times and the size of the notes", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/one-write" });
-  const speaker = await openSpeaker(page);
+  const { speaker } = await openSpeakerView(page);
   const { title } = await page.evaluate(() => JSON.parse(document.getElementById("talk").textContent));
   assert.equal(await speaker.title(), `Speaker view – ${title}`);
   const steps = await page.evaluate(
@@ -231,14 +208,12 @@ test("the speaker view marks the paragraph of the present step, and keeps times 
   assert.match(now, /^\d+:\d\d$/);
   assert.equal(await speaker.evaluate(() => window.clicks), 0, "the clock would be set");
   assert.deepEqual(page.complaints, []);
-  await speaker.close();
   await page.close();
 });
 
 test("a spot follows the mouse, on stage and from the speaker view", async () => {
   const page = await deck.openDeck("?data=fixture", { hash: "#/one-write" });
-  const speaker = await openSpeaker(page);
-  const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+  const { speaker, current } = await openSpeakerView(page);
   await page.bringToFront();
   await page.keyboard.press("m");
   await page.mouse.move(640, 360);
@@ -255,7 +230,6 @@ test("a spot follows the mouse, on stage and from the speaker view", async () =>
   await page.keyboard.press("m");
   await page.locator(".pointer-spot").waitFor({ state: "detached" });
   assert.deepEqual(page.complaints, []);
-  await speaker.close();
   await page.close();
 });
 
@@ -263,8 +237,7 @@ test("bets are placed by key in the speaker view and by mouse on stage, and both
   const page = await deck.openDeck("?data=fixture&cut=20", { hash: "#/bet" });
   await goTo(page, "bet");
   const open = async () => {
-    const speaker = await openSpeaker(page);
-    const current = framesOf(speaker).find((frame) => frame.url().includes("postMessageEvents"));
+    const { speaker, current } = await openSpeakerView(page);
     await current.waitForFunction(
       () => window.replay.charts.charts.get(document.querySelector("#bet canvas"))?.drawn,
     );
@@ -314,19 +287,18 @@ test("bets are placed by key in the speaker view and by mouse on stage, and both
   assert.deepEqual(onStage, inFrame);
   assert.deepEqual([onStage[0], onStage[1][0], onStage.length], [journal, "a snapshot a minute", 2]);
   await speaker.close();
-  const { speaker: later } = await open();
+  await open();
   assert.deepEqual(await answers(), [onStage, onStage], "a speaker view that is opened later");
   await page.bringToFront();
   await page.keyboard.press("?");
   assert.match(await page.locator("dialog.keys-help").innerText(), /Bets: take the next one/);
   assert.deepEqual(page.complaints, []);
-  await later.close();
   await page.close();
 });
 
 test("no note needs scrolling in the speaker view at 1440×900", async () => {
   const page = await deck.openDeck("?data=fixture");
-  const speaker = await openSpeaker(page);
+  const { speaker } = await openSpeakerView(page);
   await speaker.setViewportSize({ width: 1440, height: 900 });
   const notes = await page.evaluate(() =>
     [...document.querySelectorAll(".slides section[id]:not(.stack)")].map(({ id }) => ({

@@ -7,13 +7,15 @@ import { after, before, test } from "node:test";
 
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
-import { launchPatiently } from "../support/browser.js";
+import { READY, launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo, slideIds } from "../support/deck.js";
 import { makeTalkOfFive } from "../support/talk-of-five.js";
 
 let talk;
 let browser;
 let server;
+
+const open = (query, url = server.url) => browser.open(`${url}${query}`);
 
 before(async () => {
   talk = await makeTalkOfFive();
@@ -160,7 +162,7 @@ test("a chart of its own file is drawn, with its digest, also in the page that o
   assert.equal(await said(), label);
   assert.deepEqual(page.complaints, []);
   await page.goto(`${server.url}embed/five.handbook.1.html`);
-  await page.waitForSelector("html[data-embedded-ready]");
+  await page.waitForSelector(READY.embedded);
   await page.waitForFunction(() => [...window.replay.charts.charts.values()].some(({ model }) => model));
   assert.equal(await said(), label);
   assert.match(await page.evaluate(() => getComputedStyle(document.querySelector("h2")).fontFamily), /Acme/);
@@ -269,17 +271,3 @@ test("its charts are drawn from its data, in words that its verdicts choose, and
   assert.deepEqual(page.complaints, []);
   await page.close();
 });
-
-async function open(query, url = server.url) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: "reduce" });
-  page.complaints = [];
-  page.on("pageerror", (error) => page.complaints.push(String(error)));
-  page.on("console", (message) => {
-    // Companions of a chart (bounds, counts) are optional: a missing one is not a complaint.
-    if (message.type() === "error" && !/status of 404/.test(message.text()))
-      page.complaints.push(message.text());
-  });
-  await page.goto(`${url}${query}`);
-  await page.waitForSelector("html[data-deck-ready]");
-  return page;
-}

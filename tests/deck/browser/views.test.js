@@ -1,15 +1,18 @@
-/** The deck's other views: overview, scroll view, speaker view; and what readers can expect of every view. */
+/** The deck's other views: overview, scroll view, paper; and what readers can expect of every view. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { chartsOf, goTo, openSpeakerView, startDeck } from "../support/deck.js";
+import { READY } from "../support/browser.js";
+import { chartsOf, goTo, startDeck } from "../support/deck.js";
 import { drawingProblems } from "../support/drawing.js";
-import { patient } from "../../support/patience.mjs";
 
-const deck = await startDeck();
+/** CSS pixels of a page of 1280 × 720, of a text in a drawing. */
+const SMALLEST_TEXT_PX = 12;
+
+const deck = await startDeck({ shipped: true });
 after(() => deck.close());
 
-test("the deck is a document, not an application, and every chart is an image with a summary", async () => {
+test("the deck is a document, not an application, every chart is an image with a summary, and with reduced motion nothing moves", async () => {
   const page = await deck.openDeck();
   assert.equal(await page.locator('[role="application"]').count(), 0);
   assert.equal(await page.locator(".slides").getAttribute("role"), "main");
@@ -19,6 +22,14 @@ test("the deck is a document, not an application, and every chart is an image wi
   assert.match(await canvas.getAttribute("aria-label"), /I\/O size from 4 KiB to 4 MiB/);
   const heading = await page.innerText("#throughput-write-seq h2");
   assert.equal(await page.title(), `${heading} – What does your RPO cost?`);
+  const longest = await page.evaluate(() =>
+    Math.max(
+      ...[...document.querySelectorAll(".reveal *")].map((element) =>
+        Math.max(...getComputedStyle(element).transitionDuration.split(",").map(parseFloat)),
+      ),
+    ),
+  );
+  assert.ok(longest <= 0.01, `${longest} s`);
   await page.close();
 });
 
@@ -27,38 +38,21 @@ test("the overview shows slides with their charts, and leaving it shows the slid
   await goTo(page, "journal-ratio");
   await page.evaluate(() => window.replay.deck.toggleOverview(true));
   await page.evaluate(() => window.replay.charts.ready());
-  const inSight = () =>
-    page.evaluate(() =>
-      [...window.replay.charts.charts.values()]
-        .filter(({ canvas }) => {
-          const { left, top, right, bottom, width } = canvas.getBoundingClientRect();
-          return width > 0 && right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
-        })
-        .map(({ chart, error, src }) => ({
-          src,
-          drawn: Boolean(chart),
-          missing: /404/.test(error?.message),
-        })),
-    );
-  const end = Date.now() + patient(8000);
-  let charts = await inSight();
-  while (charts.some(({ drawn }) => !drawn) && Date.now() < end) {
-    await page.waitForTimeout(100);
-    charts = await inSight();
-  }
-  assert.ok(charts.length >= 4, `${charts.length} charts are in sight`);
-  assert.deepEqual(
-    charts.filter(({ drawn }) => !drawn),
-    [],
-  );
+  /** How many charts are in sight, once all of them are drawn. */
+  const inSight = await page.waitForFunction(() => {
+    const charts = [...window.replay.charts.charts.values()].filter(({ canvas }) => {
+      const { left, top, right, bottom, width } = canvas.getBoundingClientRect();
+      return width > 0 && right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
+    });
+    return charts.every(({ chart }) => chart) && charts.length;
+  });
+  assert.ok((await inSight.jsonValue()) >= 4);
   // Sharp: a chart has as many pixels as the screen shows of it.
   const pixelsEach = () =>
     [...window.replay.charts.charts.values()]
       .filter(({ chart, canvas }) => chart && canvas.getBoundingClientRect().width > 0)
       .map(({ canvas }) => canvas.width / devicePixelRatio / canvas.getBoundingClientRect().width);
-  await page.waitForFunction(`(${pixelsEach})().every((pixels) => pixels > 0.9 && pixels < 1.1)`, null, {
-    timeout: patient(8000),
-  });
+  await page.waitForFunction(`(${pixelsEach})().every((pixels) => pixels > 0.9 && pixels < 1.1)`);
   assert.ok((await page.evaluate(pixelsEach)).length >= 4);
   const marked = () =>
     page.evaluate(() =>
@@ -105,57 +99,68 @@ test("the scroll view draws each chart as it comes into sight, and leaving it ke
   await page.close();
 });
 
-test("the speaker view opens under the page's policy, with notes, clock, pace and both slides", async () => {
-  const page = await deck.openDeck("?data=fixture", { hash: "#/setup" });
-  const { speaker, frames } = await openSpeakerView(page);
-  // As on the stage, the note's values come from the data.
-  const note = await page.evaluate(
-    () => document.querySelector("#setup aside.notes data.bound").parentElement.textContent,
-  );
-  await speaker.waitForFunction(
-    (text) => document.querySelector(".speaker-controls-notes .value")?.textContent.includes(text),
-    note,
-  );
-  await speaker.waitForFunction(() => {
-    const pace = document.querySelector(".speaker-controls-time .pacing");
-    return pace && getComputedStyle(pace).display !== "none" && /\d/.test(pace.textContent);
+/** The files of the canvases on paper without a pixel. Runs in the page. */
+const blankCanvases = () =>
+  [...document.querySelectorAll(".pdf-page canvas[data-chart]:not([data-when][hidden] *)")]
+    .filter((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return !data.some((value) => value !== 0);
+    })
+    .map((canvas) => `${window.replay.charts.charts.get(canvas).src} (${canvas.width}×${canvas.height})`);
+
+test("the print view has a page for each slide, each chart drawn, in light colours, and no reader's control", async () => {
+  const page = await deck.openDeck("?data=tentacle&view=print&explore", {
+    ready: READY.print,
+    colorScheme: "dark",
   });
-  assert.equal(frames.length, 2);
-  for (const frame of frames) assert.match(frame.url(), /data=fixture/);
-  await page.bringToFront();
-  await page.keyboard.press("ArrowRight");
+  const blank = await page.evaluate(blankCanvases);
+  const facts = await page.evaluate(() => ({
+    pages: document.querySelectorAll(".pdf-page").length,
+    slides: document.querySelectorAll(".pdf-page > section").length,
+    missing: [...window.replay.charts.charts.values()]
+      .filter(({ canvas }) => !canvas.matches("[data-when][hidden] *"))
+      .filter(({ chart, error }) => !chart || error)
+      .map(({ src }) => src),
+    tooHigh: [...document.querySelectorAll(".pdf-page")].filter((one) => one.scrollHeight > 722).length,
+    unseen: [...document.querySelectorAll(".pdf-page .fragment")].filter(
+      (one) =>
+        one.getClientRects().length > 0 &&
+        (getComputedStyle(one).visibility !== "visible" || Number(getComputedStyle(one).opacity) < 1),
+    ).length,
+    background: getComputedStyle(document.body).backgroundColor,
+    drawn: [...document.querySelectorAll(".pdf-page .drawing svg text")]
+      .filter((text) => text.getClientRects().length > 0)
+      .map((text) => ({
+        words: text.textContent,
+        size: parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a,
+      })),
+  }));
+  assert.equal(facts.pages, facts.slides);
+  assert.ok(facts.pages > 30);
+  assert.deepEqual(facts.missing, []);
+  assert.deepEqual(blank, []);
+  assert.equal(facts.tooHigh, 0);
+  assert.equal(facts.unseen, 0, "a step that is not on paper");
+  assert.equal(facts.background, "rgb(253, 252, 249)");
+  // A drawing stands once, as after its last step, and as large as on the stage.
+  assert.equal(facts.drawn.filter(({ words }) => words === "as old as the picture").length, 1);
+  assert.deepEqual(
+    facts.drawn.filter(({ size }) => !(size >= SMALLEST_TEXT_PX)),
+    [],
+  );
+  await page.emulateMedia({ media: "print" });
+  const controls = await page.$$eval("button, input, select, dialog[open]", (all) =>
+    all.filter((one) => one.getClientRects().length > 0).map((one) => one.outerHTML.slice(0, 80)),
+  );
+  assert.deepEqual(controls, []);
   assert.deepEqual(page.complaints, []);
-  await speaker.close();
   await page.close();
 });
 
-test("a chart in the speaker view is the one of the stage", async () => {
-  const page = await deck.openDeck("?data=fixture", { hash: "#/throughput-write-seq" });
-  await goTo(page, "throughput-write-seq");
-  const [onStage] = await chartsOf(page, "throughput-write-seq");
-  const {
-    speaker,
-    frames: [current],
-  } = await openSpeakerView(page);
-  await current.waitForFunction(() => {
-    const canvas = document.querySelector("#throughput-write-seq canvas");
-    return canvas && window.replay?.charts.charts.get(canvas)?.model;
-  });
-  const [beside] = await chartsOf(current, "throughput-write-seq");
-  assert.deepEqual(beside, onStage);
-  await speaker.close();
-  await page.close();
-});
-
-test("with reduced motion, nothing moves for longer than a blink", async () => {
-  const page = await deck.openDeck();
-  const longest = await page.evaluate(() =>
-    Math.max(
-      ...[...document.querySelectorAll(".reveal *")].map((element) =>
-        Math.max(...getComputedStyle(element).transitionDuration.split(",").map(parseFloat)),
-      ),
-    ),
-  );
-  assert.ok(longest <= 0.01, `${longest} s`);
+test("a notice takes no room on paper", async () => {
+  const page = await deck.openDeck("?data=nowhere&view=print", { ready: READY.print });
+  // A notice on a stage takes it by now.
+  await page.waitForFunction(() => document.documentElement.style.getPropertyValue("--notices") > "0px");
+  assert.equal(await page.$eval(".pdf-page", (first) => first.getBoundingClientRect().top + scrollY), 0);
   await page.close();
 });

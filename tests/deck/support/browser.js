@@ -11,109 +11,106 @@ const SHARED_PROCESS = [
   "--disable-site-isolation-trials",
 ];
 
-/** The browser of this process, how many users have not closed it yet, and its free contexts by their options. */
-let shared = null;
+/** The signs that a page is ready. */
+export const READY = {
+  deck: "html[data-deck-ready]",
+  front: "html[data-front-ready]",
+  print: "html[data-charts-ready]",
+  embedded: "html[data-embedded-ready]",
+};
 
 /**
- * Returns the browser, which all test files of a process share, with deadlines that fit the speed of this machine.
+ * Starts the browser, with deadlines that fit the speed of this machine.
  *
  * `newPage(options)` gives a page that shares nothing with the pages that were open before: no storage, no permission,
- * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it. `close()`
- * closes what was opened here; the last one closes the browser.
- * @returns {Promise<{newPage: Function, newContext: Function, close: () => Promise<void>}>}
+ * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it. What a page
+ * requests is in `page.asked`, its errors are in `page.complaints`.
+ *
+ * `open(address, options)` gives such a page on which an address is ready; `prepare` gets it before that is fetched.
+ * @returns {Promise<{open: Function, newPage: Function, close: () => Promise<void>}>}
  */
 export async function launchPatiently() {
-  shared ??= { launched: launchChromium(SHARED_PROCESS), users: 0, free: new Map() };
-  const mine = shared;
-  mine.users += 1;
-  const browser = await mine.launched.catch((error) => {
-    shared = null;
-    throw error;
-  });
-  const opened = new Set();
-
-  async function newContext(options) {
-    const context = await browser.newContext(options);
-    context.setDefaultTimeout(patient(30_000));
-    opened.add(context);
-    context.on("close", () => opened.delete(context));
-    return context;
-  }
+  const browser = await launchChromium(SHARED_PROCESS);
+  /** Contexts that no page uses, by their options. */
+  const free = new Map();
 
   async function newPage(options = {}) {
     const key = JSON.stringify(options);
-    const context = mine.free.get(key) ?? (await newContext(options));
-    mine.free.delete(key);
-    opened.add(context);
-    const page = await context.newPage();
+    const used = free.get(key) ?? watched(await browser.newContext(options));
+    free.delete(key);
+    const page = await used.context.newPage();
+    keepWhatItSays(page);
     const close = page.close.bind(page);
-    const origins = originsOf(context);
     page.close = async () => {
-      if (mine.free.has(key)) return context.close();
-      const keeper = await keeperOf(context);
+      if (free.has(key)) return used.context.close();
+      used.keeper ??= await keeperIn(used.context);
       await close();
-      await forget(context, keeper, origins);
-      mine.free.set(key, context);
-      opened.delete(context);
+      await forget(used);
+      free.set(key, used);
     };
     return page;
   }
 
-  async function close() {
-    mine.users -= 1;
-    if (mine.users > 0) {
-      await Promise.all([...opened].map((context) => context.close()));
-      return;
-    }
-    shared = null;
-    await browser.close();
+  async function open(address, { ready = READY.deck, prepare = () => {}, ...options } = {}) {
+    const page = await newPage({
+      viewport: { width: 1280, height: 720 },
+      reducedMotion: "reduce",
+      ...options,
+    });
+    await prepare(page);
+    await page.goto(address);
+    await page.waitForSelector(ready);
+    return page;
   }
 
-  return { newPage, newContext, close };
+  return { open, newPage, close: () => browser.close() };
 }
 
-const keepers = new WeakMap();
+function keepWhatItSays(page) {
+  page.asked = [];
+  page.complaints = [];
+  page.on("request", (request) => page.asked.push(request.url()));
+  page.on("pageerror", (error) => page.complaints.push(String(error)));
+  page.on("console", (message) => {
+    // Companions of a chart (bounds, counts) are optional: a missing one is not a complaint.
+    if (message.type() === "error" && !/status of 404/.test(message.text()))
+      page.complaints.push(message.text());
+  });
+}
+
+/** The addresses that a page has asked for and that are not below `place`. */
+export function askedElsewhere(page, place) {
+  return page.asked.filter((address) => !address.startsWith(place) && !/^(?:data|blob|about):/.test(address));
+}
+
+/** A context with patient deadlines, and the origins that its pages visit from now on. */
+function watched(context) {
+  context.setDefaultTimeout(patient(30_000));
+  const origins = new Set();
+  context.on("framenavigated", (frame) => {
+    const { protocol, origin } = new URL(frame.url());
+    if (/^https?:$/.test(protocol)) origins.add(origin);
+  });
+  return { context, origins, keeper: null };
+}
 
 /** An empty page of the decks' site, which keeps their process alive. */
-async function keeperOf(context) {
-  if (!keepers.has(context)) {
-    const keeper = await context.newPage();
-    await keeper.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }));
-    await keeper.goto("http://127.0.0.1/");
-    keepers.set(context, keeper);
-  }
-  return keepers.get(context);
+async function keeperIn(context) {
+  const keeper = await context.newPage();
+  await keeper.route("**", (route) => route.fulfill({ contentType: "text/html", body: "" }));
+  await keeper.goto("http://127.0.0.1/");
+  return keeper;
 }
 
-const visited = new WeakMap();
-
-/** The origins that the pages of a context have visited since this was first asked. */
-function originsOf(context) {
-  if (!visited.has(context)) {
-    const origins = new Set();
-    context.on("framenavigated", (frame) => {
-      const { protocol, origin } = new URL(frame.url());
-      if (/^https?:$/.test(protocol)) origins.add(origin);
-    });
-    visited.set(context, origins);
-  }
-  return visited.get(context);
-}
-
-/** Removes what the pages of `origins` left in their context: windows, routes, permissions and storage. */
-async function forget(context, keeper, origins) {
-  await Promise.all(
-    context
-      .pages()
-      .filter((one) => one !== keeper)
-      .map((one) => one.close()),
-  );
+/** Removes what pages left in their context: windows, routes, permissions and storage. */
+async function forget({ context, origins, keeper }) {
+  const left = context.pages().filter((one) => one !== keeper);
+  await Promise.all(left.map((one) => one.close()));
   await context.unrouteAll();
   await context.clearPermissions();
   await context.clearCookies();
   const session = await context.newCDPSession(keeper);
-  for (const origin of origins) {
+  for (const origin of origins)
     await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
-  }
   await session.detach();
 }

@@ -3,6 +3,7 @@
 import { cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { patient } from "../../support/patience.mjs";
@@ -13,19 +14,11 @@ import { writeFixture } from "./fixture.js";
 /** The data sets that the talk's slides show, its own first. */
 const SHIPPED = ["tentacle", "stretch", "headline-16", "headline-18", "headline-20"];
 const BENCHMARKS = path.resolve(import.meta.dirname, "../../../benchmarks");
-/** The size of the stage, and that of the usual, larger screen. */
-export const SCREENS = [
-  { width: 1280, height: 720 },
-  { width: 1920, height: 1080 },
-];
-
-/** Any port for the first server of a process. */
-let port = 0;
 
 /**
  * A browser and a present server with the fixture's data, and with `shipped` also with those that ship.
  * @param {{shipped?: boolean}} [options]
- * @returns {Promise<{browser: import("playwright-core").Browser, benchmarks: string, url: string,
+ * @returns {Promise<{browser: Awaited<ReturnType<typeof launchPatiently>>, benchmarks: string, url: string,
  *                    openDeck: Function, replaceFile: Function, lendShipped: Function, close: () => Promise<void>}>}
  */
 export async function startDeck({ shipped = false } = {}) {
@@ -33,9 +26,7 @@ export async function startDeck({ shipped = false } = {}) {
   await writeFixture(benchmarks);
   if (shipped) await copyShipped(benchmarks);
   // The server first: a deck that does not build must leave no browser behind, which would keep the tests from ending.
-  const server = await startPresentServer({ port, benchmarks, followSources: false });
-  // The next server of this process has the same address where it can: the browser knows the scripts of that one.
-  port = server.port;
+  const server = await startPresentServer({ port: 0, benchmarks, followSources: false });
   const browser = await launchPatiently().catch(async (error) => {
     await server.close();
     throw error;
@@ -46,33 +37,22 @@ export async function startDeck({ shipped = false } = {}) {
     url: server.url,
 
     /**
-     * A page that shows the deck, whose talk has one more slide, of `withWideChart`; `page.complaints` are its console
-     * errors, broken policies and requests that leave the deck's own server. `prepare` gets the page before the deck
-     * is fetched.
+     * A page that shows the deck, whose talk has one more slide, of `withWideChart`. Its complaints are also requests that
+     * leave the deck's own server. `prepare` gets the page before the deck is fetched.
      */
-    async openDeck(query = "?data=fixture", { hash = "", prepare = () => {}, ...options } = {}) {
-      const page = await browser.newPage({
-        viewport: SCREENS[0],
-        reducedMotion: "reduce",
+    openDeck(query = "?data=fixture", { hash = "", prepare = () => {}, ...options } = {}) {
+      return browser.open(`${server.url}${query}${hash}`, {
         ...options,
+        async prepare(page) {
+          page.on("request", (request) => {
+            const address = request.url();
+            if (!address.startsWith(server.url) && !/^(?:data|blob):/.test(address))
+              page.complaints.push(`asks another server: ${address}`);
+          });
+          await withWideChart(page);
+          await prepare(page);
+        },
       });
-      page.complaints = [];
-      page.on("pageerror", (error) => page.complaints.push(String(error)));
-      page.on("console", (message) => {
-        // Companions of a chart (bounds, counts) are optional: a missing one is not a complaint.
-        if (message.type() === "error" && !/status of 404/.test(message.text()))
-          page.complaints.push(message.text());
-      });
-      page.on("request", (request) => {
-        const address = request.url();
-        if (!address.startsWith(server.url) && !/^(?:data|blob):/.test(address))
-          page.complaints.push(`asks another server: ${address}`);
-      });
-      await withWideChart(page);
-      await prepare(page);
-      await page.goto(`${server.url}${query}${hash}`);
-      await page.waitForSelector("html[data-deck-ready]");
-      return page;
     },
 
     /** Writes a file of the data as derive does: beside its place, then renamed. */
@@ -111,18 +91,26 @@ function copyShipped(benchmarks) {
 
 /**
  * Opens the speaker view.
- * @returns {Promise<{speaker: import("playwright-core").Page, frames: import("playwright-core").Frame[]}>}
- *   frames: the slide on show and the next one, both ready
+ * @returns {Promise<{speaker: import("playwright-core").Page, frames: import("playwright-core").Frame[],
+ *                    current: import("playwright-core").Frame}>}
+ *   frames: the slide on show, which is `current`, and the next one, both ready
  */
 export async function openSpeakerView(page) {
-  const [speaker] = await Promise.all([page.waitForEvent("popup"), page.keyboard.press("s")]);
-  await speaker.waitForFunction(() => document.querySelectorAll("iframe").length === 2);
-  const previews = () => speaker.frames().filter((frame) => frame.url().includes("receiver"));
-  const end = Date.now() + patient(10_000);
-  while (previews().length < 2 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
-  const frames = previews();
-  for (const frame of frames) await frame.waitForSelector("html[data-deck-ready]");
-  return { speaker, frames };
+  const opened = page.waitForEvent("popup");
+  let speaker = null;
+  // One that has just been closed may still count as open, and then the key only goes to it.
+  while (speaker === null) {
+    await page.keyboard.press("s");
+    speaker = await Promise.race([opened, delay(2000, null)]);
+  }
+  await speaker.waitForFunction(
+    () =>
+      [...document.querySelectorAll("iframe")].filter(
+        ({ contentDocument: inner }) => inner?.documentElement?.dataset.deckReady,
+      ).length === 2,
+  );
+  const frames = speaker.frames().filter((frame) => frame.url().includes("receiver"));
+  return { speaker, frames, current: frames.find((frame) => frame.url().includes("postMessageEvents")) };
 }
 
 /** The ids of all slides, the appendix included. */
@@ -162,10 +150,10 @@ export function lookAtEachSlide(page, looks, { with: part = "*" } = {}) {
   })()`);
 }
 
-/** Shows a slide with all its fragments, and waits for its charts unless told otherwise. */
-export async function goTo(page, id, { charts: awaited = true } = {}) {
+/** Shows a slide with all its fragments, and waits for its charts. */
+export async function goTo(page, id) {
   await page.evaluate(
-    async ([slideId, waits, patience]) => {
+    async ([slideId, patience]) => {
       const { deck, charts } = window.replay;
       const slide = document.getElementById(slideId);
       const { h, v } = deck.getIndices(slide);
@@ -174,7 +162,6 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
         Number(one.dataset.fragmentIndex ?? 0),
       );
       deck.slide(h, v, steps.length ? Math.max(...steps) : -1);
-      if (!waits) return;
       await charts.ready();
       // Texts that the current verdicts rule out are never drawn.
       const canvases = [...slide.querySelectorAll("canvas[data-chart]:not([data-when][hidden] *)")];
@@ -184,7 +171,7 @@ export async function goTo(page, id, { charts: awaited = true } = {}) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
       }
     },
-    [id, awaited, patient(5000)],
+    [id, patient(5000)],
   );
 }
 
