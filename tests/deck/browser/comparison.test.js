@@ -1,17 +1,15 @@
 /** The pages of `replay compare` and `replay report`, opened from disk: for everyone, in light and dark, on a phone. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 
+import { temporaryFolder } from "../../support/folders.mjs";
+import { runReplay } from "../../support/programs.mjs";
 import { axeInBothThemes, axeProblems, loadAxe } from "../support/axe.js";
 import { launchPatiently } from "../support/browser.js";
 
-const ROOT = path.resolve(import.meta.dirname, "../../..");
 const SIDES = ["tentacle:with-journal", "tentacle:without-journal"];
 // Paired points of two experiments, some of them without an interval.
 const EXPERIMENTS = ["rbd-journaling", "client-sweep"].flatMap((name) => ["--experiment", name]);
@@ -21,22 +19,14 @@ const PAGES = {
   report: ["report", "--data", "tentacle"],
 };
 let browser;
-let folder;
+const folder = await temporaryFolder({ after });
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-report-"));
   for (const [name, words] of Object.entries(PAGES))
-    await promisify(execFile)(
-      path.join(ROOT, ".venv/bin/python"),
-      ["-m", "replay", ...words, "--out", path.join(folder, `${name}.html`)],
-      { cwd: ROOT, env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts") } },
-    );
+    await runReplay([...words, "--out", path.join(folder, `${name}.html`)]);
   browser = await launchPatiently();
 });
-after(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => browser?.close());
 
 /** Such a page, which asks for no other file and complains of nothing. */
 async function openPage(name, options) {

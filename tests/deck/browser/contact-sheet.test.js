@@ -1,21 +1,15 @@
 /** The contact sheet: photographs of slides in both themes, laid out on sheets. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 
-import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { FIXTURE } from "../support/fixture.js";
 
-const run = promisify(execFile);
 const contactSheet = (...args) =>
-  run("node", ["scripts/deck/contact-sheet.mjs", ...args], {
-    cwd: PROJECT,
-    env: { ...process.env, REPLAY_BENCHMARKS: FIXTURE },
-  });
+  runNode("scripts/deck/contact-sheet.mjs", args, { REPLAY_BENCHMARKS: FIXTURE });
 
 /** Width and height of a PNG. */
 async function sizeOf(file) {
@@ -23,8 +17,8 @@ async function sizeOf(file) {
   return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
 }
 
-test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async () => {
-  const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
+test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async (t) => {
+  const out = await temporaryFolder(t);
   const grid = ["--columns", "2", "--rows", "1", "--width", "320"];
   await contactSheet("--out", out, "--data", "fixture", "--theme", "both", "--only", "claims-", ...grid);
   const files = (await readdir(out)).map((name) => name.replace(/-\d+-claims/, "-N-claims")).sort();
@@ -41,22 +35,19 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
   const [width, height] = await sizeOf(path.join(out, "light-sheet-1.png"));
   assert.equal(width, 2 * 320 + 3 * 16);
   assert.ok(height >= 180 && height < 400, `${height} px high`);
-  await rm(out, { recursive: true });
 });
 
-test("sheets may be JPEG, and may leave the appendix out", async () => {
-  const out = await mkdtemp(path.join(tmpdir(), "replay-sheet-"));
+test("sheets may be JPEG, and may leave the appendix out", async (t) => {
+  const out = await temporaryFolder(t);
   await contactSheet("--out", out, "--data", "fixture", "--only", "fio", "--no-appendix");
   assert.deepEqual(await readdir(out), []);
   await contactSheet("--out", out, "--data", "fixture", "--only", "yours", "--no-appendix", "--type", "jpeg");
   assert.ok((await readdir(out)).includes("light-sheet-1.jpeg"));
   assert.equal((await readFile(path.join(out, "light-sheet-1.jpeg"))).readUInt16BE(0), 0xffd8);
-  await rm(out, { recursive: true });
 });
 
 test("a wrong option is answered with what is wrong about it", async () => {
-  const refused = (args, pattern) =>
-    assert.rejects(contactSheet(...args), ({ code, stderr }) => code === 2 && pattern.test(stderr));
+  const refused = (args, pattern) => assertEnds(contactSheet(...args), 2, pattern);
   await refused([], /--out DIR is missing/);
   await refused(["--out", "x", "--theme", "blue"], /--theme blue: expected one of light, dark, both/);
   await refused(["--out", "x", "--columns", "0"], /--columns wants a whole number/);

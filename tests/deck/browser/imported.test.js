@@ -1,17 +1,15 @@
 /** An imported data set is drawn like a measured one: charts, labels, no complaint. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { promisify } from "node:util";
 
 import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode, runReplay } from "../../support/programs.mjs";
 import { replaceChapter } from "../support/chapters.js";
 import { chartsOf, goTo, slideIds, startDeck } from "../support/deck.js";
 
-const ROOT = path.resolve(import.meta.dirname, "../../..");
 const SECONDS = 2;
 const DEPTH = 4;
 const CHARTS = ["iops-randwrite", "ratio-iops-randwrite", "latency-mean-randwrite"];
@@ -29,11 +27,10 @@ Words.
 `;
 const withChapter = (page) => replaceChapter(page, "slides/rpo/91-journal.md", CHAPTER);
 let deck;
-let results;
+const results = await temporaryFolder({ after });
 
 before(async () => {
   deck = await startDeck();
-  results = await mkdtemp(path.join(tmpdir(), "replay-results-"));
   const folders = ["before", "after"].map((name) => path.join(results, name));
   for (const [factor, folder] of folders.entries()) {
     await mkdir(folder);
@@ -45,10 +42,7 @@ before(async () => {
   }
   await replay("import", ...folders, "--data", "theirs", "--label", "Theirs");
 });
-after(async () => {
-  await deck?.close();
-  await rm(results, { recursive: true, force: true });
-});
+after(() => deck?.close());
 
 test("its charts are drawn from its tables, with their intervals and a label that says where they come from", async () => {
   const page = await deck.openDeck("?data=theirs", { prepare: withChapter });
@@ -81,14 +75,11 @@ test("a talk that replay talk starts from it is built, and opens with every char
   assert.match(said, /n = 3: 2 of 2 comparisons settled/);
   const site = path.join(results, "site");
   const build = (...options) =>
-    promisify(execFile)(process.execPath, ["scripts/build.mjs", "--out", site, "--no-preview", ...options], {
-      cwd: ROOT,
-      env: { ...process.env, REPLAY_TALK: talk, REPLAY_REPOSITORY: "" },
+    runNode("scripts/build.mjs", ["--out", site, "--no-preview", ...options], {
+      REPLAY_TALK: talk,
+      REPLAY_REPOSITORY: "",
     });
-  await assert.rejects(build(), (error) => {
-    assert.match(error.stderr, /talk\.yaml:\d+: repository is empty.*Or build with --no-address/s);
-    return true;
-  });
+  await assertEnds(build(), 1, /talk\.yaml:\d+: repository is empty.*Or build with --no-address/s);
   await build("--no-address");
   const server = await serveFolder(site);
   const page = await deck.browser.open(`${server.url}?stage`);
@@ -138,15 +129,7 @@ test("what replay bundle writes of other results is taken by a deck, with their 
 
 /** Runs a command of Replay on the deck's data sets; resolves to what it prints. */
 async function replay(...words) {
-  const { stdout } = await promisify(execFile)(
-    path.join(ROOT, ".venv/bin/python"),
-    ["-m", "replay", ...words],
-    {
-      cwd: ROOT,
-      env: { ...process.env, PYTHONPATH: path.join(ROOT, "scripts"), REPLAY_BENCHMARKS: deck.benchmarks },
-    },
-  );
-  return stdout;
+  return (await runReplay(words, { REPLAY_BENCHMARKS: deck.benchmarks })).stdout;
 }
 
 /** A chart in a panel, which gives it its height. */

@@ -1,37 +1,22 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, test } from "node:test";
-import { promisify } from "node:util";
+import { after, test } from "node:test";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { FIXTURE } from "../support/fixture.js";
-import { patient } from "../../support/patience.mjs";
 
-let folder;
-let slides;
-
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-pdf-"));
-  const talk = await openTalk(PROJECT);
-  // The front page is Markdown, too, but not a slide.
-  slides = talk.slides.filter(({ file }) => file !== "slides/rpo/reader.md");
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder({ after });
+// The front page is Markdown, too, but not a slide.
+const slides = (await openTalk(PROJECT)).slides.filter(({ front }) => !front);
 
 /** Prints with the data that ship, unless told otherwise. */
-function print(args, environment = {}) {
-  return promisify(execFile)(process.execPath, ["scripts/pdf.mjs", ...args], {
-    cwd: PROJECT,
-    env: { ...process.env, REPLAY_BENCHMARKS: "", ...environment },
-    timeout: patient(240_000),
-  });
-}
+const print = (args, environment = { REPLAY_BENCHMARKS: "" }) => runNode("scripts/pdf.mjs", args, environment);
 
 const isIn = ({ text }, cut) => !new RegExp(`<!--\\s*\\.slide:[^>]*\\bdata-cut="(?!${cut}")`).test(text);
 const isAppendix = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-visibility="uncounted"/.test(text);
@@ -54,14 +39,15 @@ test("charts that cannot be drawn are named, and nothing is written unless reque
   const file = path.join(folder, "refused.pdf");
   // A slide of the cut without any data leaves it; the appendix stays whole.
   const args = ["--data", "fixture-small", "--cut", "20", "--appendix", "--out", file];
-  await assert.rejects(print(args, { REPLAY_BENCHMARKS: FIXTURE }), (error) => {
-    assert.equal(error.code, 1);
-    assert.match(error.stderr, /^[\w-]+: .*benchmarks\/fixture-small\//m);
-    assert.match(error.stderr, /was not written\..*--incomplete/);
-    return true;
-  });
+  const inFixture = { REPLAY_BENCHMARKS: FIXTURE };
+  await assertEnds(
+    print(args, inFixture),
+    1,
+    /^[\w-]+: .*benchmarks\/fixture-small\//m,
+    /was not written\..*--incomplete/,
+  );
   assert.ok(!existsSync(file));
-  await print([...args, "--incomplete"], { REPLAY_BENCHMARKS: FIXTURE });
+  await print([...args, "--incomplete"], inFixture);
   assert.ok(existsSync(file), "requested, it is written all the same");
 });
 

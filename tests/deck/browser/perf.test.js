@@ -1,20 +1,16 @@
 /** The performance program runs from end to end, for one round. No test checks its figures. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 
-import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 
-const run = promisify(execFile);
-const perf = (...args) => run("node", ["scripts/perf.mjs", ...args], { cwd: PROJECT });
+const perf = (...args) => runNode("scripts/perf.mjs", args);
 
-test("the performance program draws every chart on both sides, prints ratios and writes every figure", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "replay-perf-test-"));
-  const json = path.join(folder, "perf.json");
+test("the performance program draws every chart on both sides, prints ratios and writes every figure", async (t) => {
+  const json = path.join(await temporaryFolder(t), "perf.json");
   const { stdout } = await perf("--rounds", "1", "--changes", "2", "--json", json);
   assert.match(stdout, /plain ÷ Replay/);
   assert.match(stdout, /^first slide to be seen .*\n *its charts drawn +[\d.]+ ms .* [\d.]+× \(/m);
@@ -26,12 +22,8 @@ test("the performance program draws every chart on both sides, prints ratios and
     for (const [measure, value] of Object.entries(measured[side][0]))
       assert.ok(Number.isFinite(value) && value > 0, `${side}, ${measure}: ${value}`);
   }
-  await rm(folder, { recursive: true });
 });
 
 test("a wrong option is answered with what is wrong, and nothing is measured", async () => {
-  await assert.rejects(
-    perf("--rounds", "many"),
-    ({ code, stderr }) => code === 2 && /--rounds wants a whole number/.test(stderr),
-  );
+  await assertEnds(perf("--rounds", "many"), 2, /--rounds wants a whole number/);
 });

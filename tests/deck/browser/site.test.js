@@ -1,9 +1,8 @@
 /** The built site on a plain static server: what is in it, what it requests, how it is opened, and bundles in it. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import http from "node:http";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -13,6 +12,7 @@ import { PNG } from "pngjs";
 import { BUDGET } from "../../../scripts/deck/budget.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { SiteDoesNotStart, photographSlide } from "../../../scripts/deck/preview.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { axeInBothThemes, loadAxe } from "../support/axe.js";
 import { READY, askedElsewhere, launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo, lookAtEachSlide, openSpeakerView } from "../support/deck.js";
@@ -414,21 +414,17 @@ test("messengers get a description and a picture of the chart that the talk name
   assert.ok(counts.journal > 100, JSON.stringify(counts));
 });
 
-test("a site that does not start is refused with the page's own error", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "replay-site-"));
-  try {
-    await writeFile(
-      path.join(folder, "index.html"),
-      "<script>throw new Error('the deck is broken');</script>",
-    );
-    await assert.rejects(photographSlide(folder, { slide: "answer", patience: 500 }), (error) => {
-      assert.ok(error instanceof SiteDoesNotStart);
-      assert.match(error.message, /the deck is broken/);
-      return true;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+test("a site that does not start is refused with the page's own error", async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(
+    path.join(folder, "index.html"),
+    "<script>throw new Error('the deck is broken');</script>",
+  );
+  await assert.rejects(photographSlide(folder, { slide: "answer", patience: 500 }), (error) => {
+    assert.ok(error instanceof SiteDoesNotStart);
+    assert.match(error.message, /the deck is broken/);
+    return true;
+  });
 });
 
 test("the page says that it is published, so that readers get their controls; a present server's does not", async () => {

@@ -1,12 +1,13 @@
 /** A talk is apart from the program: another one, on other data, is checked, built and shown. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { appendFile, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { assertEnds } from "../../support/programs.mjs";
 import { READY, launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo, slideIds } from "../support/deck.js";
 import { makeTalkOfFive } from "../support/talk-of-five.js";
@@ -16,6 +17,21 @@ let browser;
 let server;
 
 const open = (query, url = server.url) => browser.open(`${url}${query}`);
+
+/** Edits a file of the talk until a test ends; resolves to what it was. */
+async function edit(t, name, change) {
+  const file = path.join(talk.root, name);
+  const whole = await readFile(file, "utf8");
+  t.after(() => writeFile(file, whole));
+  await writeFile(file, change(whole));
+  return whole;
+}
+
+async function assertNotBuilt(reason) {
+  const site = path.join(talk.root, "refused");
+  await assertEnds(talk.run("scripts/build.mjs", "--out", site, "--no-preview"), 1, reason);
+  assert.ok(!(await readdir(talk.root)).includes("refused"));
+}
 
 before(async () => {
   talk = await makeTalkOfFive();
@@ -28,7 +44,7 @@ after(async () => {
 });
 
 test("the check holds it to its own chapters, length and claims, and finds no problem", async () => {
-  const { stdout, stderr } = await talk.run("scripts/check.mjs", "--no-layout");
+  const { stdout, stderr } = await talk.run("scripts/check.mjs");
   assert.equal(stderr, "");
   assert.match(
     stdout,
@@ -36,40 +52,21 @@ test("the check holds it to its own chapters, length and claims, and finds no pr
   );
 });
 
-test("a key that its file misspells is refused, with the line and the likely word", async () => {
-  const file = path.join(talk.root, "slides/five/talk.yaml");
-  const whole = await readFile(file, "utf8");
-  await appendFile(file, "speakr: B\n");
-  try {
-    const line = whole.split("\n").length;
-    await assert.rejects(talk.run("scripts/check.mjs", "--no-layout"), (error) => {
-      assert.equal(error.code, 1);
-      assert.ok(error.stderr.includes(`slides/five/talk.yaml:${line}: speakr: unknown key`), error.stderr);
-      assert.match(error.stderr, /expected one of .*\bspeaker\b/);
-      return true;
-    });
-  } finally {
-    await writeFile(file, whole);
-  }
+test("a key that its file misspells is refused, with the line and the likely word", async (t) => {
+  const whole = await edit(t, "slides/five/talk.yaml", (text) => `${text}speakr: B\n`);
+  const line = whole.split("\n").length;
+  await assertEnds(
+    talk.run("scripts/check.mjs", "--no-layout"),
+    1,
+    new RegExp(`slides/five/talk\\.yaml:${line}: speakr: unknown key`),
+    /expected one of .*\bspeaker\b/,
+  );
 });
 
-test("a slide whose text leaves the stage is an error, with its file and line", async () => {
-  const sound = await talk.run("scripts/check.mjs");
-  assert.equal(sound.stderr, "");
-  const file = path.join(talk.root, "slides/five/end.md");
-  const whole = await readFile(file, "utf8");
-  await writeFile(
-    file,
-    whole.replace("<!-- Note -->", `${"All the words that I know.\n\n".repeat(16)}<!-- Note -->`),
-  );
-  try {
-    await assert.rejects(talk.run("scripts/check.mjs"), (error) => {
-      assert.match(error.stderr, /^slides\/five\/end\.md:1: the slide is \d+ px high$/m);
-      return true;
-    });
-  } finally {
-    await writeFile(file, whole);
-  }
+test("a slide whose text leaves the stage is an error, with its file and line", async (t) => {
+  const words = "All the words that I know.\n\n".repeat(16);
+  await edit(t, "slides/five/end.md", (text) => text.replace("<!-- Note -->", `${words}<!-- Note -->`));
+  await assertEnds(talk.run("scripts/check.mjs"), 1, /^slides\/five\/end\.md:1: the slide is \d+ px high$/m);
 });
 
 test("it is built, and opens with its first slide: title, speaker, event, repository and its own colour", async () => {
@@ -201,44 +198,19 @@ test("the present server shows the same look and the same chart", async () => {
   }
 });
 
-test("with fonts that are too large for its look, it is not built, and the message names them", async () => {
+test("with fonts that are too large for its look, it is not built, and the message names them", async (t) => {
   const file = path.join(talk.root, "slides/five/look/huge.woff2");
   await writeFile(file, Buffer.alloc(200_000));
-  try {
-    await assert.rejects(
-      talk.run("scripts/build.mjs", "--out", path.join(talk.root, "refused"), "--no-preview"),
-      (error) => {
-        assert.match(
-          error.stderr,
-          /The site was not built: .*is more than 150\.0 KB \(.*huge\.woff2 195\.3 KB\)/s,
-        );
-        return true;
-      },
-    );
-    assert.ok(!(await readdir(talk.root)).includes("refused"));
-  } finally {
-    await rm(file);
-  }
+  t.after(() => rm(file));
+  await assertNotBuilt(
+    /The site was not built: .*is more than 150\.0 KB \(.*huge\.woff2 195\.3 KB\)/s,
+  );
 });
 
-test("a slide that would run a script is refused, with its file, and no site is written", async () => {
-  const file = path.join(talk.root, "slides/five/end.md");
-  const whole = await readFile(file, "utf8");
-  await writeFile(file, whole.replace("\n## ", "\n<script>alert(1)</script>\n\n## "));
-  try {
-    const site = path.join(talk.root, "refused");
-    await assert.rejects(talk.run("scripts/build.mjs", "--out", site, "--no-preview"), (error) => {
-      assert.equal(error.code, 1);
-      assert.match(
-        error.stderr,
-        /The site was not built: .*slides\/five\/end\.md: .*<script>.*build again\./,
-      );
-      return true;
-    });
-    assert.ok(!(await readdir(talk.root)).includes("refused"));
-  } finally {
-    await writeFile(file, whole);
-  }
+test("a slide that would run a script is refused, with its file, and no site is written", async (t) => {
+  const script = "\n<script>alert(1)</script>\n\n## ";
+  await edit(t, "slides/five/end.md", (text) => text.replace("\n## ", script));
+  await assertNotBuilt(/The site was not built: .*slides\/five\/end\.md: .*<script>.*build again\./);
 });
 
 test("its charts are drawn from its data, in words that its verdicts choose, and a cut of another talk is none of its own", async () => {

@@ -10,6 +10,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { runNode } from "../../support/programs.mjs";
 
 const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
 const EVIDENCE = "rados-threads/raw";
@@ -25,8 +26,8 @@ const FONT = path.join(PROJECT, "node_modules/@fontsource/inter/files/inter-lati
 
 /**
  * Copies the talk and derives its data.
- * @returns {Promise<{root: string, environment: Record<string, string>, run: Function, remove: () => Promise<void>}>}
- *   environment: in which programs work on this talk; run: runs a Node program of the project in it
+ * @returns {Promise<{root: string, run: Function, remove: () => Promise<void>}>} run: runs a Node program of the project on
+ *   this talk
  */
 export async function makeTalkOfFive() {
   const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
@@ -35,22 +36,19 @@ export async function makeTalkOfFive() {
   const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];
   await cp(path.join(shipped, EVIDENCE), path.join(own, EVIDENCE), { recursive: true });
   const environment = {
-    ...process.env,
     REPLAY_TALK: root,
     REPLAY_BENCHMARKS: path.join(root, "benchmarks"),
     REPLAY_CONFIG: path.join(root, "config"),
     REPLAY_HOMEPAGE: "",
     REPLAY_REPOSITORY: "",
   };
-  const inTalk = { cwd: PROJECT, env: environment };
   await promisify(execFile)(path.join(PROJECT, ".venv/bin/python"), ["-c", DERIVE, own], {
-    ...inTalk,
-    env: { ...environment, PYTHONPATH: path.join(PROJECT, "scripts") },
+    cwd: PROJECT,
+    env: { ...process.env, ...environment, PYTHONPATH: path.join(PROJECT, "scripts") },
   });
   return {
     root,
-    environment,
-    run: (program, ...args) => promisify(execFile)(process.execPath, [program, ...args], inTalk),
+    run: (program, ...args) => runNode(program, args, environment),
     remove: () => rm(root, { recursive: true, force: true }),
   };
 }

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { BUDGET, budgetTable, filesUntilChart, overBudget, weigh } from "../../../scripts/deck/budget.js";
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { patient } from "../../support/patience.mjs";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 
 const chunk = (fileName, more = {}) => ({
   type: "chunk",
@@ -48,26 +46,22 @@ test("the first chart needs the entry, the code that draws it, and all of their 
   );
 });
 
-test("files are measured as they are sent: scripts with gzip, fonts as they are", async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), "replay-budget-"));
+test("files are measured as they are sent: scripts with gzip, fonts as they are", async (t) => {
+  const folder = await temporaryFolder(t);
   const script = "const a = 1;\n".repeat(1000);
-  try {
-    await writeFile(path.join(folder, "index.js"), script);
-    await writeFile(path.join(folder, "charts.js"), script);
-    await writeFile(path.join(folder, "inter.woff2"), Buffer.alloc(5000));
-    const charts = chunk("charts.js", { facadeModuleId: "/replay/deck/stage/chart-code.js" });
-    const parts = await weigh(
-      [chunk("index.js", { isEntry: true }), charts, asset("inter.woff2"), asset("a.md")],
-      folder,
-    );
-    assert.deepEqual(parts, [
-      { file: "inter.woff2", kind: "font", isFirst: true, bytes: 5000 },
-      { file: "charts.js", kind: "script", isFirst: true, bytes: gzipSync(script).length },
-      { file: "index.js", kind: "script", isFirst: true, bytes: gzipSync(script).length },
-    ]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await writeFile(path.join(folder, "index.js"), script);
+  await writeFile(path.join(folder, "charts.js"), script);
+  await writeFile(path.join(folder, "inter.woff2"), Buffer.alloc(5000));
+  const charts = chunk("charts.js", { facadeModuleId: "/replay/deck/stage/chart-code.js" });
+  const parts = await weigh(
+    [chunk("index.js", { isEntry: true }), charts, asset("inter.woff2"), asset("a.md")],
+    folder,
+  );
+  assert.deepEqual(parts, [
+    { file: "inter.woff2", kind: "font", isFirst: true, bytes: 5000 },
+    { file: "charts.js", kind: "script", isFirst: true, bytes: gzipSync(script).length },
+    { file: "index.js", kind: "script", isFirst: true, bytes: gzipSync(script).length },
+  ]);
 });
 
 const part = (file, kind, bytes, isFirst = true) => ({ file, kind, isFirst, bytes });
@@ -94,21 +88,9 @@ test("what is fetched later has no budget, and is listed apart", () => {
   ]);
 });
 
-const BUILDER = path.resolve(import.meta.dirname, "../../../scripts/deck/build-bundle.mjs");
-
-test("a build into a place that is no folder ends with 1 and says why", () => {
-  const folder = mkdtempSync(path.join(tmpdir(), "replay-bundle-"));
-  try {
-    const file = path.join(folder, "file");
-    writeFileSync(file, "");
-    const timeout = patient(60_000);
-    const { status, stderr } = spawnSync(process.execPath, [BUILDER, path.join(file, "out")], {
-      encoding: "utf8",
-      timeout,
-    });
-    assert.equal(status, 1, stderr);
-    assert.match(stderr, /not a directory/i);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+test("a build into a place that is no folder ends with 1 and says why", async (t) => {
+  const file = path.join(await temporaryFolder(t), "file");
+  await writeFile(file, "");
+  const building = runNode("scripts/deck/build-bundle.mjs", [path.join(file, "out")]);
+  await assertEnds(building, 1, /not a directory/i);
 });

@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { loadKind } from "chartjs-plugin-csv";
-
 import { sentenceOf } from "../../../deck/chart-tools/sentence.js";
 import {
   measureWords,
@@ -13,7 +11,7 @@ import {
   seriesInView,
   viewOf,
 } from "../../../deck/chart-tools/views.js";
-import { point, ratioChart } from "../../../plugins/chartjs-plugin-csv/test/support/ratio-chart.js";
+import { ratioChart } from "../../../plugins/chartjs-plugin-csv/test/support/ratio-chart.js";
 
 test("a chart is one sentence: heading, measure, range, ends, extremes with intervals, n, data set", () => {
   assert.equal(
@@ -24,57 +22,13 @@ test("a chart is one sentence: heading, measure, range, ends, extremes with inte
   );
 });
 
-test("a sentence names only visible series, says what was not measured, and stays short", () => {
-  const series = Array.from({ length: 9 }, (_, at) => ({
-    name: `S${at}`,
-    points: [point(1, at), point(2, null)],
-  }));
-  const chart = {
-    kind: "scatter",
-    heading: null,
-    quantity: null,
-    model: { kind: "long", xLabel: "x", xs: [1, 2], series },
-    axes: { xLabel: "Trial", xUnit: "count", yUnit: null },
-    dataSet: null,
-  };
-  const all = sentenceOf({ ...chart, shown: series.map(({ name }) => name) });
-  assert.match(all, /^Dots: Trial from 1 to 2; S0 0 at 1, not measured at 1 of 2; /);
-  assert.match(all, /; and 3 more\.$/);
-  assert.doesNotMatch(all, /S6/);
-  assert.match(sentenceOf({ ...chart, shown: ["S8"] }), /^Dots: Trial from 1 to 2; S8 8 at 1/);
+test("a sentence names only visible series, what counts as no difference, and what it is compared with", () => {
+  const chart = { ...ratioChart(null, [2, 7.5, 3]), quantity: null, dataSet: null };
+  assert.match(sentenceOf(chart), /^Line chart: I\/O size from .*; With journal 2\.00× /);
   assert.match(sentenceOf({ ...chart, shown: [] }), /no series shown yet/);
-  const none = { name: "S", points: [point(1, null)] };
-  const model = { ...chart.model, series: [none] };
   assert.match(
-    sentenceOf({ ...chart, model, shown: ["S"], compared: "reference" }),
-    /S not measured; compared with reference\.$/,
-  );
-});
-
-test("a strip is its median and its worst trial, since the order of trials means nothing", async () => {
-  await loadKind("strip");
-  const trials = (...ys) => ys.map((y, at) => point(at + 1, y, { n: 1 }));
-  const series = [
-    { name: "Journal", points: trials(0.5, 4.84, 2, null, 1) },
-    { name: "Snapshots", points: trials(12) },
-    { name: "Nothing", points: trials(null) },
-  ];
-  const chart = {
-    kind: "strip",
-    heading: "Forced",
-    quantity: "Recovery point",
-    model: { kind: "long", xLabel: "x", xs: [1, 2, 3, 4, 5], series },
-    axes: { xLabel: "Trial", xUnit: "count", yUnit: "seconds" },
-    dataSet: "mine",
-  };
-  assert.equal(
-    sentenceOf({ ...chart, shown: ["Journal", "Snapshots", "Nothing"] }),
-    "Trials of Forced, Recovery point: Journal median 1.5 s, worst 4.84 s of 4 trials; " +
-      "Snapshots 12 s in the only trial; Nothing not measured; data set mine.",
-  );
-  assert.equal(
-    sentenceOf({ ...chart, heading: null, quantity: null, dataSet: null, shown: [] }),
-    "Trials: no series shown yet.",
+    sentenceOf({ ...chart, margin: { low: 0.9, high: 1.1 }, compared: "reference" }),
+    /; shaded, 0\.900× to 1\.10× counts as no difference; compared with reference\.$/,
   );
 });
 

@@ -3,18 +3,17 @@
  * the lead talk, and has to be reported; an edit of mere style has to be read once, and no more.
  */
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { before, test } from "node:test";
 
 import { answerModel, parseAnswer } from "../../../deck/data/answer.js";
-import { decisionTable } from "../../../deck/data/decisions.js";
 import { optionsOfDocument } from "../../../deck/stage/document-charts.js";
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { checkTalk, gatherTalk, problemsOf } from "../../../scripts/deck/check/index.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 
 const BENCHMARKS = path.join(PROJECT, "benchmarks");
 const TALK = "slides/rpo";
@@ -231,17 +230,6 @@ test("what the code says of the answer: the worst is the worst, and a median is 
   );
 });
 
-test("what the code says in the table of decisions: the worst loss, and the worst wait for a first write", async () => {
-  const answer = parseAnswer(await readFile(path.join(BENCHMARKS, "tentacle/answer.csv"), "utf8"));
-  const titles = decisionTable(answer).rows.map(({ title }) => title);
-  assert.deepEqual(titles.slice(0, 4), [
-    "Lost at worst",
-    "First write after, at worst",
-    "Added to a 4K write, on average",
-    "Added to a 4M write, on average",
-  ]);
-});
-
 for (const [file, from, to] of STYLE_EDITS)
   test(`an edit of style is red once: ${to}`, () => {
     const said = saidOf(file, from, to);
@@ -249,9 +237,8 @@ for (const [file, from, to] of STYLE_EDITS)
     assert.match(said[0], /: nobody has read it: .* instead of “/);
   });
 
-test("after one accept, an edit of style is quiet, whatever the sentence rests on", async (context) => {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-edits-"));
-  context.after(() => rm(root, { recursive: true, force: true }));
+test("after one accept, an edit of style is quiet, whatever the sentence rests on", async (t) => {
+  const root = await temporaryFolder(t);
   for (const part of ["slides", "config"])
     await cp(path.join(PROJECT, part), path.join(root, part), { recursive: true });
   const check = () => checkTalk({ root, benchmarks: BENCHMARKS });

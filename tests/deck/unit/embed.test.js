@@ -1,7 +1,6 @@
 /** The data of a chart's own page: what the chart draws and its texts say, and no more. */
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -10,6 +9,7 @@ import { JSDOM } from "jsdom";
 
 import { writeEmbedPages } from "../../../scripts/deck/embed.js";
 import { filesOfChart, rowsOf } from "../../../scripts/deck/embed-data.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 
 const ALTERED = { file: "claims.json", what: "is not what derive wrote" };
 
@@ -36,8 +36,8 @@ test("of the runs of an experiment, only those of the chart and its series are k
   assert.equal(rowsOf(runs, { charts: ["lag"], series: null }), `${head}lag,A,1,2,1,1\n`);
 });
 
-test("a page holds the claims that its slide names, not those whose names begin alike, and what they were judged from", async () => {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-embed-"));
+test("a page holds the claims that its slide names, not those whose names begin alike, and what they were judged from", async (t) => {
+  const root = await temporaryFolder(t);
   const experiment = { title: "E", limits: { a: 1 }, charts: { x: { n: 6 }, y: { n: 7 } } };
   const files = {
     "mine/manifest.json": JSON.stringify({ label: "L", experiments: { e: experiment, f: experiment } }),
@@ -49,48 +49,44 @@ test("a page holds the claims that its slide names, not those whose names begin 
     "mine/e/aggregate/x.spread.csv": "series,x,low,high,min,max,n\nA,4096,1,1,1,1,6\nB,4096,2,2,2,2,6\n",
     "mine/e/aggregate/runs.csv": "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\ny,A,4096,1,1,1\n",
   };
-  try {
-    await saveAll(path.join(root, "benchmarks"), files);
-    const filesFor = (attributes) => {
-      const html = `<section><canvas ${attributes}></canvas></section>`;
-      const canvas = new JSDOM(html).window.document.querySelector("canvas");
-      return filesOfChart(root, { section: html, canvas, usual: "mine" });
-    };
-    const table = "benchmarks/mine/e/aggregate/x.csv";
-    const plain = await filesFor(`data-chart-src="${table}" data-chart-series="A"`);
-    assert.equal(plain[table], "I/O size,4096\nA,1\n");
-    assert.ok(!Object.keys(plain).some((name) => name.endsWith("runs.csv")));
-    const lines = await filesFor(`data-chart-src="${table}" data-chart-lines="worst"`);
-    assert.equal(
-      lines["benchmarks/mine/e/aggregate/runs.csv"],
-      "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\n",
-    );
+  await saveAll(path.join(root, "benchmarks"), files);
+  const filesFor = (attributes) => {
+    const html = `<section><canvas ${attributes}></canvas></section>`;
+    const canvas = new JSDOM(html).window.document.querySelector("canvas");
+    return filesOfChart(root, { section: html, canvas, usual: "mine" });
+  };
+  const table = "benchmarks/mine/e/aggregate/x.csv";
+  const plain = await filesFor(`data-chart-src="${table}" data-chart-series="A"`);
+  assert.equal(plain[table], "I/O size,4096\nA,1\n");
+  assert.ok(!Object.keys(plain).some((name) => name.endsWith("runs.csv")));
+  const lines = await filesFor(`data-chart-src="${table}" data-chart-lines="worst"`);
+  assert.equal(
+    lines["benchmarks/mine/e/aggregate/runs.csv"],
+    "chart,series,x,y,block,attempt\nx,A,4096,1,1,1\n",
+  );
 
-    const claimed = await filesFor(
-      'data-chart-src="benchmarks/mine/claims.json" data-chart-claims="One = slow.ratio"',
-    );
-    const read = (name) => JSON.parse(claimed[`benchmarks/mine/${name}`]);
-    assert.deepEqual(Object.keys(read("claims.json").claims), ["slow"]);
-    assert.deepEqual(read("manifest.json").experiments, { e: { title: "E", charts: { x: { n: 6 } } } });
-    const index = JSON.parse(claimed["benchmarks/index.json"]);
-    assert.deepEqual(index, {
-      data_sets: ["mine"],
-      files: { mine: ["claims.json", "manifest.json"] },
-      altered: { mine: [ALTERED] },
-      own: {},
-    });
-    assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
-    const outside = path.relative(root, import.meta.filename);
-    assert.equal(await filesFor(`data-chart-src="${outside}"`), null, "no file outside of the site");
-    const more = await filesFor(`data-chart-src="${table}" data-chart-more="${outside}"`);
-    assert.ok(!Object.hasOwn(more, outside));
-  } finally {
-    await rm(root, { recursive: true, force: true });
-  }
+  const claimed = await filesFor(
+    'data-chart-src="benchmarks/mine/claims.json" data-chart-claims="One = slow.ratio"',
+  );
+  const read = (name) => JSON.parse(claimed[`benchmarks/mine/${name}`]);
+  assert.deepEqual(Object.keys(read("claims.json").claims), ["slow"]);
+  assert.deepEqual(read("manifest.json").experiments, { e: { title: "E", charts: { x: { n: 6 } } } });
+  const index = JSON.parse(claimed["benchmarks/index.json"]);
+  assert.deepEqual(index, {
+    data_sets: ["mine"],
+    files: { mine: ["claims.json", "manifest.json"] },
+    altered: { mine: [ALTERED] },
+    own: {},
+  });
+  assert.equal(await filesFor('data-chart-src="benchmarks/other/claims.json"'), null);
+  const outside = path.relative(root, import.meta.filename);
+  assert.equal(await filesFor(`data-chart-src="${outside}"`), null, "no file outside of the site");
+  const more = await filesFor(`data-chart-src="${table}" data-chart-more="${outside}"`);
+  assert.ok(!Object.hasOwn(more, outside));
 });
 
-test("a chart has a page if the verdicts of the data set with which the talk is told show it", async () => {
-  const outDir = await mkdtemp(path.join(tmpdir(), "replay-embed-"));
+test("a chart has a page if the verdicts of the data set with which the talk is told show it", async (t) => {
+  const outDir = await temporaryFolder(t);
   const table = "benchmarks/mine/e/aggregate/x.csv";
   const panel = (verdict) =>
     `<div data-when="slow ${verdict}"><canvas data-chart="line" data-chart-src="${table}"></canvas></div>`;
@@ -108,31 +104,27 @@ test("a chart has a page if the verdicts of the data set with which the talk is 
     const { section } = JSON.parse(gunzipSync(Buffer.from(packed, "base64")));
     return new JSDOM(section).window.document.querySelector(".embedded-from a").getAttribute("href");
   }
-  try {
-    await saveAll(outDir, {
-      "index.html": "<!doctype html><head></head>",
-      "benchmarks/index.json": '{"altered": {}, "own": {}}',
-      "benchmarks/mine/claims.json": JSON.stringify({ claims: { slow: { verdict: "held" } } }),
-      [table]: "I/O size,4096\nA,1\n",
-    });
-    await writeEmbedPages({
-      outDir,
-      talks: [{ stated, dataSet: "mine", page: "index.html" }],
-      slides: new Map([
-        [
-          "slides/talk/a.html",
-          `<section id="one"><h2>A</h2>${panel("refuted")}${panel("held")}</section>
-          <section id="short" data-cut="20"><h2>B</h2>${panel("held")}</section>`,
-        ],
-      ]),
-    });
-    assert.deepEqual((await readdir(path.join(outDir, "embed"))).sort(), [
-      "talk.one.2.html",
-      "talk.short.1.html",
-    ]);
-    assert.equal(await linkIn("talk.one.2.html"), "../index.html?chart=1#/one");
-    assert.equal(await linkIn("talk.short.1.html"), "../index.html?cut=20&chart=1#/short");
-  } finally {
-    await rm(outDir, { recursive: true, force: true });
-  }
+  await saveAll(outDir, {
+    "index.html": "<!doctype html><head></head>",
+    "benchmarks/index.json": '{"altered": {}, "own": {}}',
+    "benchmarks/mine/claims.json": JSON.stringify({ claims: { slow: { verdict: "held" } } }),
+    [table]: "I/O size,4096\nA,1\n",
+  });
+  await writeEmbedPages({
+    outDir,
+    talks: [{ stated, dataSet: "mine", page: "index.html" }],
+    slides: new Map([
+      [
+        "slides/talk/a.html",
+        `<section id="one"><h2>A</h2>${panel("refuted")}${panel("held")}</section>
+        <section id="short" data-cut="20"><h2>B</h2>${panel("held")}</section>`,
+      ],
+    ]),
+  });
+  assert.deepEqual((await readdir(path.join(outDir, "embed"))).sort(), [
+    "talk.one.2.html",
+    "talk.short.1.html",
+  ]);
+  assert.equal(await linkIn("talk.one.2.html"), "../index.html?chart=1#/one");
+  assert.equal(await linkIn("talk.short.1.html"), "../index.html?cut=20&chart=1#/short");
 });

@@ -1,17 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import {
-  access,
-  appendFile,
-  cp,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rm,
-  unlink,
-  writeFile,
-} from "node:fs/promises";
+import { access, appendFile, cp, mkdir, readFile, readdir, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -23,9 +12,10 @@ import { commitOf, pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { pinChapter } from "../../../scripts/deck/text/pin.js";
 import { readSlide } from "../../../scripts/deck/text/segments.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { FIXTURE } from "../support/fixture.js";
 import { CHART, MANIFEST, claimsWith, makeTalk } from "../support/talk.js";
-import { patient } from "../../support/patience.mjs";
 
 const PLACE = { file: "a.md" };
 const CHAPTER = `<!-- .slide: id="one" -->
@@ -52,24 +42,18 @@ Words.
 # Three
 `;
 const COMPARED = "headline-16";
-let folder;
-let site;
+const folder = await temporaryFolder({ after });
+const site = path.join(folder, "site");
 let said;
 
 /** Runs the program; its benchmarks are the fixture's, with claims. */
 function freeze(...args) {
   const addresses = { REPLAY_HOMEPAGE: "", REPLAY_REPOSITORY: "" };
-  const env = { ...process.env, ...addresses, REPLAY_BENCHMARKS: path.join(folder, "benchmarks") };
-  return promisify(execFile)(process.execPath, ["scripts/freeze.mjs", ...args], {
-    cwd: PROJECT,
-    env,
-    timeout: patient(60_000),
-  });
+  const environment = { ...addresses, REPLAY_BENCHMARKS: path.join(folder, "benchmarks") };
+  return runNode("scripts/freeze.mjs", args, environment);
 }
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-freeze-"));
-  site = path.join(folder, "site");
   const benchmarks = path.join(folder, "benchmarks");
   await cp(FIXTURE, benchmarks, { recursive: true });
   await writeFile(path.join(benchmarks, "fixture/claims.json"), JSON.stringify(claimsWith({ small: {} })));
@@ -77,7 +61,6 @@ before(async () => {
   await rm(path.join(benchmarks, "fixture-small/claims.json"), { force: true });
   said = (await freeze("--data", "fixture", "--out", site, "--no-address")).stderr;
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
 function pinned(
   text,
@@ -228,8 +211,8 @@ test("a frozen site holds its data set, those that slides compare, its wording, 
   assert.deepEqual(Object.keys(record.slides).sort(), names.map((name) => `slides/rpo/${name}`).sort());
 });
 
-test("the record says that the commit has everything only if it has all files that are frozen", async () => {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-freeze-"));
+test("the record says that the commit has everything only if it has all files that are frozen", async (t) => {
+  const root = await temporaryFolder(t);
   const benchmarks = path.join(root, "benchmarks");
   const settings = ["user.name=a", "user.email=a@b.example", "commit.gpgsign=false"];
   const git = (...args) =>
@@ -239,19 +222,15 @@ test("the record says that the commit has everything only if it has all files th
     const sources = names.map((name) => path.join(where, "mine", name));
     return (await commitOf(root, sources)).git_dirty;
   };
-  try {
-    await mkdir(path.join(benchmarks, "mine"), { recursive: true });
-    await save("claims.json");
-    await git("init", "--quiet");
-    await git("add", ".");
-    await git("commit", "--quiet", "--message", "Data");
-    await save("manifest.json");
-    assert.equal(await isDirty(["claims.json"]), false);
-    assert.equal(await isDirty(["claims.json", "manifest.json"]), true);
-    assert.equal(await isDirty(["claims.json"], tmpdir()), true, "of another folder");
-  } finally {
-    await rm(root, { recursive: true, force: true });
-  }
+  await mkdir(path.join(benchmarks, "mine"), { recursive: true });
+  await save("claims.json");
+  await git("init", "--quiet");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Data");
+  await save("manifest.json");
+  assert.equal(await isDirty(["claims.json"]), false);
+  assert.equal(await isDirty(["claims.json", "manifest.json"]), true);
+  assert.equal(await isDirty(["claims.json"], tmpdir()), true, "of another folder");
 });
 
 test("--verify finds what was changed, removed or added", async () => {
@@ -266,23 +245,18 @@ test("--verify finds what was changed, removed or added", async () => {
   await unlink(path.join(data, "manifest.json"));
   await writeFile(path.join(data, "more.json"), "{}");
   await appendFile(path.join(copy, "slides/rpo/00-loss.html"), "more");
-  await assert.rejects(freeze("--verify", copy), (error) => {
-    assert.equal(error.code, 1);
-    assert.match(error.stderr, /benchmarks\/fixture\/claims\.json: differs/);
-    assert.match(error.stderr, /benchmarks\/fixture\/manifest\.json: missing/);
-    assert.match(error.stderr, /benchmarks\/fixture\/more\.json: added since/);
-    assert.match(error.stderr, /slides\/rpo\/00-loss\.html: differs/);
-    return true;
-  });
+  await assertEnds(
+    freeze("--verify", copy),
+    1,
+    /benchmarks\/fixture\/claims\.json: differs/,
+    /benchmarks\/fixture\/manifest\.json: missing/,
+    /benchmarks\/fixture\/more\.json: added since/,
+    /slides\/rpo\/00-loss\.html: differs/,
+  );
 });
 
 test("the command refuses wrong options, and says what to do", async () => {
-  const refused = (pattern, ...args) =>
-    assert.rejects(freeze(...args), (error) => {
-      assert.equal(error.code, 2, error.stderr);
-      assert.match(error.stderr, pattern);
-      return true;
-    });
+  const refused = (pattern, ...args) => assertEnds(freeze(...args), 2, pattern);
   await refused(/either a data set with --data, or a frozen site with --verify/);
   await refused(/either/, "--data", "fixture", "--verify", site);
   await refused(

@@ -1,8 +1,7 @@
 /** The page of claims by data set: what each says, which wording it was asked, and nothing of a stranger read as HTML. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -10,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import { JSDOM } from "jsdom";
 
 import { MATRIX, matrixPage, rowsOf, writeMatrix } from "../../../scripts/deck/matrix.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { claimsWith } from "../support/talk.js";
 
 const ACCENT = { light: "#005f99", dark: "#7cc4f5" };
@@ -119,49 +119,45 @@ test("the page has landmarks and a way back, and data sets of one label are told
   assert.match(texts("main li")[0], /^ours Ours · Ceph 16 \(pacific\) · 2 cores$/);
 });
 
-test("a site with a bundle gets the page and the bundle; a bundle that is damaged is named", async () => {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-matrix-"));
+test("a site with a bundle gets the page and the bundle; a bundle that is damaged is named", async (t) => {
+  const root = await temporaryFolder(t);
   const folder = (...names) => path.join(root, ...names);
   const benchmarks = folder("benchmarks");
   const altered = { ours: [{ file: "claims.json", what: "is not what derive wrote" }] };
   const stated = { ...STATED, dataSet: "ours" };
   const site = { outDir: folder("dist"), root, benchmarks, published: ["ours"], altered, stated };
-  try {
-    for (const name of ["dist/assets", "bundles", "benchmarks/ours"])
-      await mkdir(folder(name), { recursive: true });
-    const face = '@font-face{font-family:Inter;src:url(./inter-abc.woff2)format("woff2")}';
-    await writeFile(folder("dist/assets/index-abc.css"), `body{margin:0}${face}`);
-    await writeFile(folder("benchmarks/ours/manifest.json"), JSON.stringify(manifest()));
-    await writeFile(folder("benchmarks/ours/claims.json"), JSON.stringify(claimsWith({ slower: CLAIM })));
-    assert.equal(await writeMatrix(site), null, "nothing to compare");
-    await assert.rejects(access(folder("dist", MATRIX)));
+  for (const name of ["dist/assets", "bundles", "benchmarks/ours"])
+    await mkdir(folder(name), { recursive: true });
+  const face = '@font-face{font-family:Inter;src:url(./inter-abc.woff2)format("woff2")}';
+  await writeFile(folder("dist/assets/index-abc.css"), `body{margin:0}${face}`);
+  await writeFile(folder("benchmarks/ours/manifest.json"), JSON.stringify(manifest()));
+  await writeFile(folder("benchmarks/ours/claims.json"), JSON.stringify(claimsWith({ slower: CLAIM })));
+  assert.equal(await writeMatrix(site), null, "nothing to compare");
+  await assert.rejects(access(folder("dist", MATRIX)));
 
-    const conditions = { ratio: { estimate: 2, n: 6, verdict: "held", region: { low: 1 } } };
-    const documents = {
-      "manifest.json": manifest({ label: "Theirs" }),
-      "claims.json": claimsWith({ slower: { ...CLAIM, conditions } }),
-    };
-    const files = Object.fromEntries(
-      Object.entries(documents).map(([name, value]) => {
-        const text = JSON.stringify(value);
-        return [name, { text, sha256: createHash("sha256").update(text).digest("hex") }];
-      }),
-    );
-    const bundle = { format: "replay-bundle", version: 1, data_set: "theirs", claims: {}, files };
-    await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
-    assert.deepEqual(await writeMatrix(site), { claims: 1, columns: 2 });
-    const html = await readFile(folder("dist", MATRIX), "utf8");
-    assert.match(html, /@font-face\{font-family:Inter;src:url\(\.\/assets\/inter-abc\.woff2\)/);
-    assert.doesNotMatch(html, /body\{margin:0\}/, "rules of slides");
-    assert.match(html, /<a href="\.\/\?bundle=bundles%2Ftheirs\.bundle#\/">Theirs<\/a>/);
-    assert.match(html, />ALTERED DATA · Ours</);
-    assert.doesNotMatch(html, /ALTERED DATA · Theirs/);
-    await access(folder("dist/bundles/theirs.bundle"));
+  const conditions = { ratio: { estimate: 2, n: 6, verdict: "held", region: { low: 1 } } };
+  const documents = {
+    "manifest.json": manifest({ label: "Theirs" }),
+    "claims.json": claimsWith({ slower: { ...CLAIM, conditions } }),
+  };
+  const files = Object.fromEntries(
+    Object.entries(documents).map(([name, value]) => {
+      const text = JSON.stringify(value);
+      return [name, { text, sha256: createHash("sha256").update(text).digest("hex") }];
+    }),
+  );
+  const bundle = { format: "replay-bundle", version: 1, data_set: "theirs", claims: {}, files };
+  await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
+  assert.deepEqual(await writeMatrix(site), { claims: 1, columns: 2 });
+  const html = await readFile(folder("dist", MATRIX), "utf8");
+  assert.match(html, /@font-face\{font-family:Inter;src:url\(\.\/assets\/inter-abc\.woff2\)/);
+  assert.doesNotMatch(html, /body\{margin:0\}/, "rules of slides");
+  assert.match(html, /<a href="\.\/\?bundle=bundles%2Ftheirs\.bundle#\/">Theirs<\/a>/);
+  assert.match(html, />ALTERED DATA · Ours</);
+  assert.doesNotMatch(html, /ALTERED DATA · Theirs/);
+  await access(folder("dist/bundles/theirs.bundle"));
 
-    bundle.files["claims.json"].text += " ";
-    await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
-    await assert.rejects(writeMatrix(site), /^Error: bundles\/theirs\.bundle: This bundle was altered/);
-  } finally {
-    await rm(root, { recursive: true, force: true });
-  }
+  bundle.files["claims.json"].text += " ";
+  await writeFile(folder("bundles/theirs.bundle"), gzipSync(JSON.stringify(bundle)));
+  await assert.rejects(writeMatrix(site), /^Error: bundles\/theirs\.bundle: This bundle was altered/);
 });

@@ -1,27 +1,23 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { after, before, beforeEach, test } from "node:test";
+import { after, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { PUBLISHED } from "../../../scripts/deck/constants.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { replaceFolder, whyNoSiteIn } from "../../../scripts/deck/out-dir.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 
 const MODULE = pathToFileURL(path.join(PROJECT, "scripts/deck/out-dir.js")).href;
-let folder;
+const folder = await temporaryFolder({ after });
 let place;
 
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-out-dir-"));
-});
 beforeEach(async () => {
   place = path.join(await mkdtemp(path.join(folder, "place-")), "dist");
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
 const write = (text) => (made) => writeFile(path.join(made, "index.html"), text);
 const read = (where = place) => readFile(path.join(where, "index.html"), "utf8");

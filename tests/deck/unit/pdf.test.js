@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
 
 import { PDFDocument, PDFName } from "@cantoo/pdf-lib";
 
-import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { printAddress, problemsOf } from "../../../scripts/deck/pdf.js";
 import { readPdf } from "../../../scripts/deck/printed-file.js";
-import { patient } from "../../support/patience.mjs";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { FIXTURE } from "../support/fixture.js";
 import { GOOD as SLIDE, makeTalk } from "../support/talk.js";
 
@@ -84,58 +82,39 @@ test("the print view is added to the parameters of the address", () => {
   assert.equal(of({ notes: true }).searchParams.get("showNotes"), "separate-page");
 });
 
-test("the command refuses wrong options, and says which exist", () => {
-  const refused = (pattern, args, environment = {}) => {
-    const done = spawnSync(process.execPath, ["scripts/pdf.mjs", ...args], {
-      cwd: PROJECT,
-      encoding: "utf8",
-      env: { ...process.env, ...environment },
-      timeout: patient(30_000),
-    });
-    assert.equal(done.status, 2, done.stdout);
-    assert.match(done.stderr, pattern);
-  };
-  refused(/--cut wants a whole number from 1, not 'short'/, ["--cut", "short"]);
-  refused(/no 40-minute cut of the talk\. Its cuts, in minutes: 30, 20/, ["--cut", "40"]);
-  refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
-  refused(/ends in \.pdf/, ["--out", "talk.html"]);
-  refused(/^There is no folder nowhere; make it/, ["--out", "nowhere/talk.pdf"]);
-  refused(/^There is no folder README\.md; make it/, ["--out", "README.md/talk.pdf"]);
-  const folder = mkdtempSync(path.join(tmpdir(), "replay-pdf-"));
-  const named = path.join(folder, "talk.pdf");
-  mkdirSync(named);
-  refused(/^\S+talk\.pdf is a folder; name a file with --out\.$/m, ["--out", named]);
-  rmSync(folder, { recursive: true });
-  refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
-  refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
+test("the command refuses wrong options, and says which exist", async (t) => {
+  const refused = (pattern, args, environment) =>
+    assertEnds(runNode("scripts/pdf.mjs", args, environment), 2, pattern);
+  await refused(/--cut wants a whole number from 1, not 'short'/, ["--cut", "short"]);
+  await refused(/no 40-minute cut of the talk\. Its cuts, in minutes: 30, 20/, ["--cut", "40"]);
+  await refused(/--theme blue: expected one of light, dark/, ["--theme", "blue"]);
+  await refused(/ends in \.pdf/, ["--out", "talk.html"]);
+  await refused(/^There is no folder nowhere; make it/, ["--out", "nowhere/talk.pdf"]);
+  await refused(/^There is no folder README\.md; make it/, ["--out", "README.md/talk.pdf"]);
+  const named = path.join(await temporaryFolder(t), "talk.pdf");
+  await mkdir(named);
+  await refused(/^\S+talk\.pdf is a folder; name a file with --out\.$/m, ["--out", named]);
+  await refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);
+  await refused(/no data set “fixtur”\. Available: fixture, /, ["--data", "fixtur"], {
     REPLAY_BENCHMARKS: FIXTURE,
   });
 });
 
 /** Prints a talk that is refused before any browser starts. */
-function printed(talk) {
-  return spawnSync(process.execPath, ["scripts/pdf.mjs", "--out", `${talk.root}/talk.pdf`], {
-    cwd: PROJECT,
-    encoding: "utf8",
-    env: {
-      ...process.env,
-      REPLAY_TALK: talk.root,
-      REPLAY_BENCHMARKS: talk.benchmarks,
-      CHROMIUM: process.execPath,
-    },
-    timeout: patient(30_000),
+const printed = (talk) =>
+  runNode("scripts/pdf.mjs", ["--out", `${talk.root}/talk.pdf`], {
+    REPLAY_TALK: talk.root,
+    REPLAY_BENCHMARKS: talk.benchmarks,
+    CHROMIUM: process.execPath,
   });
-}
 
 test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async (t) => {
   const talk = await makeTalk();
   t.after(() => talk.remove());
   await talk.save("slides/talk/a.md", SLIDE);
   await talk.state({ chapters: ["a.md", "gone.md"] });
-  const done = printed(talk);
-  assert.equal(done.status, 1, done.stderr);
   const problem = /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
-  assert.match(done.stderr, problem);
+  await assertEnds(printed(talk), 1, problem);
 });
 
 test("a talk is not printed if any data set of its slides is altered, also one that single slides show", async (t) => {
@@ -149,8 +128,8 @@ test("a talk is not printed if any data set of its slides is altered, also one t
     await talk.saveData({}, name);
     await talk.save(`benchmarks/${name}/datapackage.json`, JSON.stringify({ resources }));
   }
-  const done = printed(talk);
-  assert.equal(done.status, 1, done.stderr);
-  for (const name of ["old", "newer"])
-    assert.match(done.stderr, new RegExp(`^ *${name}/manifest\\.json is not what derive wrote$`, "m"));
+  const altered = ["old", "newer"].map(
+    (name) => new RegExp(`^ *${name}/manifest\\.json is not what derive wrote$`, "m"),
+  );
+  await assertEnds(printed(talk), 1, ...altered);
 });

@@ -22,11 +22,6 @@ test("a chapter becomes a stack of slides, with their attributes and notes", asy
   assert.match(html, /<aside class="notes"><p><strong>Cue<\/strong>/);
 });
 
-test("line ends of Windows and a byte order mark change nothing", async () => {
-  const text = "## One\n\nWords.\n\n\n## Two\n";
-  assert.equal(await htmlOf(`\uFEFF${text.replaceAll("\n", "\r\n")}`), await htmlOf(text));
-});
-
 test("the reader's page is parted into sections, one below another", async () => {
   const text = "## One\n\n\n## Two\n\n\n## Three\n";
   assert.equal(count(await htmlOf(text, { readerPage: "slides/talk/reader.md" }), /<section/g), 3);

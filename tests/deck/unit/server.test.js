@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -7,20 +7,21 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ensureBundle } from "../../../scripts/deck/bundle.js";
 import { addressOf } from "../../../scripts/deck/data-handler.js";
 import { dataSetFolders, PROJECT } from "../../../scripts/deck/data-sets.js";
 import { contentSecurityPolicy, speakerViewScripts } from "../../../scripts/deck/policy.js";
 import { startPresentServer } from "../../../scripts/deck/server.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { patient } from "../../support/patience.mjs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { watchSources } from "../../../scripts/deck/source-watch.js";
 
-let benchmarks;
+const benchmarks = await temporaryFolder({ after });
 let server;
 
 before(async () => {
-  benchmarks = await mkdtemp(path.join(tmpdir(), "replay-server-"));
   const aggregate = path.join(benchmarks, "local", "rbd-journaling", "aggregate");
   await mkdir(aggregate, { recursive: true });
   await writeFile(path.join(aggregate, "a.csv"), "I/O size,4096\nA,1\n");
@@ -28,10 +29,7 @@ before(async () => {
   await symlink("/etc/hostname", path.join(aggregate, "link.csv"));
   server = await startPresentServer({ port: 0, benchmarks });
 });
-after(async () => {
-  await server.close();
-  await rm(benchmarks, { recursive: true, force: true });
-});
+after(() => server.close());
 
 /** A request that sends its path as it is, dots and all. */
 function request(target, { method = "GET", host } = {}) {
@@ -87,23 +85,19 @@ test("no address leads out of the folders that are served", async () => {
   assert.equal(addressOf("/%E0%A4%A"), null);
 });
 
-test("a data set that lies elsewhere is served, as it is listed", async () => {
-  const elsewhere = await mkdtemp(path.join(tmpdir(), "replay-larger-disk-"));
+test("a data set that lies elsewhere is served, as it is listed", async (t) => {
+  const elsewhere = await temporaryFolder(t);
   await writeFile(path.join(elsewhere, "manifest.json"), "{}");
   await mkdir(path.join(elsewhere, "measured"));
   await writeFile(path.join(elsewhere, "measured", "registered.csv"), "cell,claim\n");
   const link = path.join(benchmarks, "linked");
   await symlink(elsewhere, link);
-  try {
-    const { files } = JSON.parse((await request("/benchmarks/index.json")).body);
-    assert.deepEqual(files.linked, ["manifest.json", "measured/registered.csv"]);
-    assert.deepEqual(files.local, ["rbd-journaling/aggregate/a.csv"]);
-    for (const name of files.linked)
-      assert.equal((await request(`/benchmarks/linked/${name}`)).status, 200, name);
-  } finally {
-    await rm(link);
-    await rm(elsewhere, { recursive: true });
-  }
+  t.after(() => rm(link));
+  const { files } = JSON.parse((await request("/benchmarks/index.json")).body);
+  assert.deepEqual(files.linked, ["manifest.json", "measured/registered.csv"]);
+  assert.deepEqual(files.local, ["rbd-journaling/aggregate/a.csv"]);
+  for (const name of files.linked)
+    assert.equal((await request(`/benchmarks/linked/${name}`)).status, 200, name);
 });
 
 test("other hosts' names and other methods are refused", async () => {
@@ -224,18 +218,13 @@ test("the program says where the talk is, and ends cleanly with Ctrl-C", async (
     assert.match(said, new RegExp(` http://127\\.0\\.0\\.1:\\d+/\\?${word}\n`), word);
 });
 
-test("the program refuses an unknown data set, and names the known ones", () => {
-  for (const option of ["--data", "--meanwhile"]) {
-    const done = spawnSync(process.execPath, ["scripts/present.mjs", "--no-open", option, "lokal"], {
-      cwd: PROJECT,
-      encoding: "utf8",
-      env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
-      timeout: patient(60_000),
-    });
-    assert.equal(done.status, 2);
-    assert.match(done.stderr, /^There is no data set “lokal”\. Available: .*local\.\n$/);
-    assert.equal(done.stdout, "");
-  }
+test("the program refuses an unknown data set, and names the known ones", async () => {
+  for (const option of ["--data", "--meanwhile"])
+    await assertEnds(
+      runNode("scripts/present.mjs", ["--no-open", option, "lokal"], { REPLAY_BENCHMARKS: benchmarks }),
+      2,
+      /^There is no data set “lokal”\. Available: .*local\.\n$/,
+    );
 });
 
 test("a data set without anything to show can be presented while it is measured", async () => {
@@ -262,9 +251,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Waits until a change is reported. */
-async function told() {
-  for (const end = Date.now() + patient(10_000); changes === 0 && Date.now() < end;) await sleep(10);
+/** Waits until so many changes are reported. */
+async function told(count = 1) {
+  for (const end = Date.now() + patient(10_000); changes < count && Date.now() < end;) await sleep(10);
   return changes;
 }
 
@@ -286,8 +275,7 @@ test("a file in a folder that is new is noticed", async () => {
   await mkdir(path.join(folder, "deck", "look"));
   assert.equal(await told(), 1);
   await writeFile(path.join(folder, "deck", "look", "tokens.css"), "a");
-  for (const end = Date.now() + patient(10_000); changes === 1 && Date.now() < end;) await sleep(10);
-  assert.equal(changes, 2);
+  assert.equal(await told(2), 2);
 });
 
 test("a folder whose place another one takes is watched", async () => {
@@ -298,8 +286,7 @@ test("a folder whose place another one takes is watched", async () => {
   fs.renameSync(path.join(folder, "new"), deck);
   assert.equal(await told(), 1);
   await writeFile(path.join(deck, "a.js"), "a");
-  for (const end = Date.now() + patient(10_000); changes === 1 && Date.now() < end;) await sleep(10);
-  assert.equal(changes, 2);
+  assert.equal(await told(2), 2);
 });
 
 test("a shortage of watches is told once, and ends nothing", (t) => {

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 
-let folder;
+const folder = await temporaryFolder({ after });
 let server;
 
 before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-static-"));
   const site = path.join(folder, "site");
   await mkdir(path.join(site, "slides"), { recursive: true });
   await writeFile(path.join(folder, "secret.txt"), "secret");
@@ -19,10 +18,7 @@ before(async () => {
   await writeFile(path.join(site, "slides", "a.md"), "# A");
   server = await serveFolder(site, { under: "/some/where/" });
 });
-after(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => server.close());
 
 const get = (name) => fetch(new URL(name, server.url));
 

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
@@ -14,8 +11,9 @@ import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { tellingOf } from "../../../scripts/deck/text/slide-words.js";
 import { openTalk } from "../../../scripts/deck/text/talk.js";
 import { changed, wordingDifferences } from "../../../scripts/deck/text/wording.js";
+import { temporaryFolder } from "../../support/folders.mjs";
+import { assertEnds, runNode } from "../../support/programs.mjs";
 import { MANIFEST, claimsWith } from "../support/talk.js";
-import { patient } from "../../support/patience.mjs";
 
 const OTHERS = "refuted inconclusive not-testable-here not-measured";
 const CHAPTER = `<!-- .slide: id="one" data-timing="30" -->
@@ -167,72 +165,54 @@ test("no note of an appendix takes longer than its slide", async () => {
   }
 });
 
-test("the command names the existing data sets, and prints a diff or JSON of the talk", async () => {
-  const benchmarks = await mkdtemp(path.join(tmpdir(), "replay-wording-"));
-  try {
-    const shippedFolder = path.join(PROJECT, "benchmarks/tentacle");
-    for (const file of ["manifest.json", "claims.json", "answer.csv"]) {
-      for (const name of ["tentacle", "mine"])
-        await cp(path.join(shippedFolder, file), path.join(benchmarks, name, file), { recursive: true });
-    }
-    const run = (...args) => {
-      const options = {
-        cwd: PROJECT,
-        timeout: patient(30_000),
-        env: { ...process.env, REPLAY_BENCHMARKS: benchmarks },
-      };
-      return promisify(execFile)(process.execPath, ["scripts/wording.mjs", ...args], options);
-    };
-    await assert.rejects(run("--data", "other"), (error) => {
-      assert.equal(error.code, 2);
-      assert.match(error.stderr, /no data set “other”. Available: mine, tentacle/);
-      return true;
-    });
-    await assert.rejects(run(), (error) => error.code === 2 && /--data/.test(error.stderr));
-    await assert.rejects(run("--rehearse", "25"), (error) => {
-      assert.equal(error.code, 2);
-      assert.match(error.stderr, /slides\/rpo\/talk\.yaml has no cut of 25 minutes; it has 30, 20/);
-      return true;
-    });
-    assert.match(
-      (await run("--rehearse", "20")).stdout,
-      /^# Rehearsal of the 20-minute cut\n\nData: tentacle\./,
-    );
-    assert.match((await run("--data", "tentacle")).stdout, /“tentacle” and “tentacle” read alike\./);
-    assert.match(
-      (await run("--data", "mine")).stdout,
-      /“mine” and “tentacle” read alike\./,
-      "a copy says the same",
-    );
-    // Slides that are of another data set are of the talk's own data no longer when it is told with others.
-    for (const file of ["manifest.json", "claims.json"])
-      await cp(path.join(PROJECT, "benchmarks/stretch", file), path.join(benchmarks, "stretch", file));
-    const named = (await shippedWords()).slides.filter(({ dataSet }) => dataSet !== null);
-    const copy = JSON.parse((await run("--data", "mine", "--json")).stdout);
-    assert.ok(copy.sentences > 0);
-    for (const { slide } of copy.differences)
-      assert.ok(
-        named.some(({ id }) => id === slide),
-        slide,
-      );
-
-    await writeFile(
-      path.join(benchmarks, "mine/manifest.json"),
-      JSON.stringify({ limitation: "A cluster of mine" }),
-    );
-    const { stdout } = await run("--data", "mine");
-    assert.match(stdout, /^slides\/rpo\/91-journal\.md:\d+ #setup note\n- .*\n\+ .*A cluster of mine/m);
-    assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “tentacle”\.\n$/);
-    const report = JSON.parse((await run("--data", "tentacle", "--against", "mine", "--json")).stdout);
-    assert.equal(report.sentences, report.differences.length);
-    assert.ok(report.differences.some(({ old }) => old?.includes("A cluster of mine")));
-
-    await rm(path.join(benchmarks, "mine/claims.json"));
-    assert.match(
-      (await run("--data", "mine")).stderr,
-      /“mine” has no claims\.json; write it with: \.\/replay derive/,
-    );
-  } finally {
-    await rm(benchmarks, { recursive: true, force: true });
+test("the command names the existing data sets, and prints a diff or JSON of the talk", async (t) => {
+  const benchmarks = await temporaryFolder(t);
+  const shippedFolder = path.join(PROJECT, "benchmarks/tentacle");
+  for (const file of ["manifest.json", "claims.json", "answer.csv"]) {
+    for (const name of ["tentacle", "mine"])
+      await cp(path.join(shippedFolder, file), path.join(benchmarks, name, file), { recursive: true });
   }
+  const run = (...args) => runNode("scripts/wording.mjs", args, { REPLAY_BENCHMARKS: benchmarks });
+  await assertEnds(run("--data", "other"), 2, /no data set “other”. Available: mine, tentacle/);
+  await assertEnds(run(), 2, /--data/);
+  const noCut = /slides\/rpo\/talk\.yaml has no cut of 25 minutes; it has 30, 20/;
+  await assertEnds(run("--rehearse", "25"), 2, noCut);
+  assert.match(
+    (await run("--rehearse", "20")).stdout,
+    /^# Rehearsal of the 20-minute cut\n\nData: tentacle\./,
+  );
+  assert.match((await run("--data", "tentacle")).stdout, /“tentacle” and “tentacle” read alike\./);
+  assert.match(
+    (await run("--data", "mine")).stdout,
+    /“mine” and “tentacle” read alike\./,
+    "a copy says the same",
+  );
+  // Slides that are of another data set are of the talk's own data no longer when it is told with others.
+  for (const file of ["manifest.json", "claims.json"])
+    await cp(path.join(PROJECT, "benchmarks/stretch", file), path.join(benchmarks, "stretch", file));
+  const named = (await shippedWords()).slides.filter(({ dataSet }) => dataSet !== null);
+  const copy = JSON.parse((await run("--data", "mine", "--json")).stdout);
+  assert.ok(copy.sentences > 0);
+  for (const { slide } of copy.differences)
+    assert.ok(
+      named.some(({ id }) => id === slide),
+      slide,
+    );
+
+  await writeFile(
+    path.join(benchmarks, "mine/manifest.json"),
+    JSON.stringify({ limitation: "A cluster of mine" }),
+  );
+  const { stdout } = await run("--data", "mine");
+  assert.match(stdout, /^slides\/rpo\/91-journal\.md:\d+ #setup note\n- .*\n\+ .*A cluster of mine/m);
+  assert.match(stdout, /“mine” changes \d+ sentences on \d+ of \d+ slides, against “tentacle”\.\n$/);
+  const report = JSON.parse((await run("--data", "tentacle", "--against", "mine", "--json")).stdout);
+  assert.equal(report.sentences, report.differences.length);
+  assert.ok(report.differences.some(({ old }) => old?.includes("A cluster of mine")));
+
+  await rm(path.join(benchmarks, "mine/claims.json"));
+  assert.match(
+    (await run("--data", "mine")).stderr,
+    /“mine” has no claims\.json; write it with: \.\/replay derive/,
+  );
 });
