@@ -41,9 +41,9 @@ async function open(query, { slide = SLIDE, ...options } = {}) {
 }
 
 test("each frame is computed from the runs that had arrived, and the last is the file", async () => {
-  const page = await open("run=3");
+  const page = await open("run=5");
   await watch(page, SLIDE);
-  assert.match(await badge(page).textContent(), /^Recorded run: 1 January 2026, .+ in 3 s/);
+  assert.match(await badge(page).textContent(), /^Recorded run: 1 January 2026, .+ in 5 s/);
   await badge(page).getByText("Recorded run over").waitFor();
   const frames = await page.evaluate(() => window.frames_);
   assert.ok(frames.length > 5, `${frames.length} frames`);
@@ -265,7 +265,7 @@ test("what a verdict hides on the slide does not play", async () => {
 });
 
 test("with reduced motion the chart changes only at the end of a block", async () => {
-  const page = await open("run=3", { reducedMotion: "reduce" });
+  const page = await open("run=5", { reducedMotion: "reduce" });
   await watch(page, SLIDE);
   await badge(page).getByText("Recorded run over").waitFor();
   const frames = await page.evaluate(() => window.frames_);

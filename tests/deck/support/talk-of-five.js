@@ -4,12 +4,12 @@
  */
 
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { runNode } from "../../support/programs.mjs";
 
 const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
@@ -26,11 +26,11 @@ const FONT = path.join(PROJECT, "node_modules/@fontsource/inter/files/inter-lati
 
 /**
  * Copies the talk and derives its data.
- * @returns {Promise<{root: string, run: Function, remove: () => Promise<void>}>} run: runs a Node program of the project on
- *   this talk
+ * @param {{after: Function}} context   of the tests, at whose end it is removed
+ * @returns {Promise<{root: string, run: Function}>} run: runs a Node program of the project on this talk
  */
-export async function makeTalkOfFive() {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-five-"));
+export async function makeTalkOfFive(context) {
+  const root = await temporaryFolder(context);
   await cp(FIXTURE, root, { recursive: true });
   await cp(FONT, path.join(root, "slides/five/look/acme.woff2"));
   const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];
@@ -46,9 +46,5 @@ export async function makeTalkOfFive() {
     cwd: PROJECT,
     env: { ...process.env, ...environment, PYTHONPATH: path.join(PROJECT, "scripts") },
   });
-  return {
-    root,
-    run: (program, ...args) => runNode(program, args, environment),
-    remove: () => rm(root, { recursive: true, force: true }),
-  };
+  return { root, run: (program, ...args) => runNode(program, args, environment) };
 }

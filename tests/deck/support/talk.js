@@ -1,12 +1,12 @@
 /** A small talk in its own folder, for tests of code that reads slides and data without a browser. */
 
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { stringify } from "yaml";
 
 import { checkTalk } from "../../../scripts/deck/check/index.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 
 /** What slides/talk/talk.yaml of such a talk says. */
 export const TALK = {
@@ -58,11 +58,12 @@ export function claimsWith(claims = {}) {
 
 /**
  * Makes the talk: one chapter, slides/talk/a.md, and its data set, with one chart.
+ * @param {{after: Function}} context   of the test, at whose end it is removed
  * @returns {Promise<{root: string, benchmarks: string, save: Function, state: Function, saveData: Function,
- *                    problemsOf: Function, check: Function, remove: Function}>}
+ *                    problemsOf: Function, check: Function}>}
  */
-export async function makeTalk() {
-  const root = await mkdtemp(path.join(tmpdir(), "replay-talk-"));
+export async function makeTalk(context) {
+  const root = await temporaryFolder(context);
   const benchmarks = path.join(root, "benchmarks");
   const talk = {
     root,
@@ -94,8 +95,6 @@ export async function makeTalk() {
       const { problems } = await talk.check(data);
       return problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
     },
-
-    remove: () => rm(root, { recursive: true, force: true }),
   };
   await talk.state();
   await talk.save("config/experiments/rbd-journaling.yaml", "name: rbd-journaling\n");

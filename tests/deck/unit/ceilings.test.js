@@ -68,8 +68,7 @@ test("a ceiling in another unit, a chart without ceilings and one without a file
 });
 
 test("the check names a ceiling that the shipped data lack, and one of another unit", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   const entry = MANIFEST.experiments["rbd-journaling"];
   const withUnit = {
     ...MANIFEST,

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { makeTalk } from "../support/talk.js";
 
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
 });
-afterEach(() => talk.remove());
 
 /** A slide with these attributes, body and note. */
 const slide = (attributes, body = "# A title", note = "Words.") =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { fixProblems } from "../../../scripts/deck/check/fix.js";
 import { numeralsIn } from "../../../scripts/deck/check/numerals.js";
@@ -14,10 +14,9 @@ const problemsOf = (chapter) => talk.problemsOf(chapter);
 /** The problems of a slide with this body; one text, to be matched. */
 const told = async (body, note) => (await problemsOf(slideWith(body, note))).join("\n");
 
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
 });
-afterEach(() => talk.remove());
 
 test("a literal that agrees with the shipped data is fine, in body and note", async () => {
   await talk.saveData({ claims: claimsWith({ small: {} }) });

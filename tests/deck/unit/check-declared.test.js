@@ -1,6 +1,6 @@
 /** What only authors can say: figures that sources published; and what charts and styles add. */
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { numeralsIn } from "../../../scripts/deck/check/numerals.js";
 import { CHART, claimsWith, makeTalk, slideWith } from "../support/talk.js";
@@ -8,11 +8,10 @@ import { CHART, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 let talk;
 const told = async (body, note) => (await talk.problemsOf(slideWith(body, note))).join("\n");
 
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   await talk.saveData({ claims: claimsWith({ small: {} }) });
 });
-afterEach(() => talk.remove());
 
 const SPOKEN = '<data value="small.ratio">2.1×</data>';
 const chart = (attributes, options = "") =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rm, symlink } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { CHART, GOOD, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
@@ -10,10 +10,9 @@ import { runNode } from "../../support/programs.mjs";
 let talk;
 const problemsOf = (chapter) => talk.problemsOf(chapter);
 
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
 });
-afterEach(() => talk.remove());
 
 test("a slide with id, timing and one note has no problem", async () => {
   assert.deepEqual(await problemsOf(GOOD), []);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { parse } from "yaml";
 
@@ -12,11 +12,10 @@ import { readSlide } from "../../../scripts/deck/text/segments.js";
 import { CHART, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   await talk.saveData({ claims: claimsWith({ small: {} }) });
 });
-afterEach(() => talk.remove());
 
 const FILE = "slides/talk/evidence.yaml";
 const BOUND = 'Writes take <data value="small.ratio">2.1×</data> as long.';

@@ -124,8 +124,7 @@ test("a chapter that depends on no data stays as it is", () => {
 });
 
 test("a data set that is missing, or has no claims, is refused with what to do", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   await talk.save("slides/talk/a.md", "# One\n\n<!-- Note -->\nWords.\n");
   const places = { root: talk.root, benchmarks: talk.benchmarks };
   await assert.rejects(pinnedTalk({ ...places, name: "mine" }), /no data set “mine”. Available: reference/);
@@ -140,8 +139,7 @@ test("a data set that is missing, or has no claims, is refused with what to do",
 });
 
 test("a talk that is frozen to its own data keeps the slides of another data set; frozen to others, it has none", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   const slide = (id, attribute) =>
     `<!-- .slide: id="${id}"${attribute} -->\n# <data value="manifest.label">Sandbox</data>\n\n<canvas data-chart="line" data-chart-src="${CHART.replace("reference", attribute ? "old" : "reference")}"></canvas>\n\n<!-- Note -->\nWords.\n`;
   await talk.state({ other_data_sets: ["old"] });
@@ -171,8 +169,7 @@ test("a talk that is frozen to its own data keeps the slides of another data set
 });
 
 test("the site gets the data sets that a slide compares, as far as they are here", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   const chart = (name) => CHART.replace("reference", name);
   await talk.save(
     "slides/talk/a.md",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { factsOf } from "../../../deck/text/talk-facts.js";
 import { LOOK_FONTS } from "../../../scripts/deck/check/look.js";
@@ -37,15 +37,14 @@ let talk;
 const save = (name, text) => talk.save(`${FOLDER}/${name}`, text);
 const told = () => talk.problemsOf(GOOD);
 
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   await save("tokens.css", TOKENS);
   await save("acme.woff2", "a font");
   await save("logo-light.svg", logo("<title>Acme &amp; Sons</title>"));
   await save("logo-dark.svg", logo("<title>Acme &amp; Sons</title>"));
   await save("OFL.txt", "a licence");
 });
-afterEach(() => talk.remove());
 
 test("a page has the talk's styles last, and its code knows the logo", async () => {
   const stated = readTalkFile(talk.root, "talk");

@@ -1,6 +1,6 @@
 /** A figure in a title is one that the slide's picture shows, and a note at a point has that point's figure. */
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 
@@ -8,8 +8,8 @@ const FOLDER = "benchmarks/reference/rbd-journaling/aggregate";
 const RATIOS = `${FOLDER}/ratio-iops-read-seq.csv`;
 const IOPS = `${FOLDER}/iops-read-seq.csv`;
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   const x = { factor: "io_size_bytes", unit: "bytes" };
   const charts = {
     "ratio-iops-read-seq": { n: 6, x, y: { unit: "ratio" }, series: ["A", "B"] },
@@ -44,7 +44,6 @@ beforeEach(async () => {
   await talk.save(RATIOS, "I/O size,4096,4194304\nA,2.0144,2.8839\n");
   await talk.save(IOPS, "I/O size,4096,4194304\nA,1000,300\nB,2005,850\n");
 });
-afterEach(() => talk.remove());
 
 const value = (id) => `<data value="${id}">?</data>`;
 const canvas = (src, more = "") => `<canvas data-chart="line" data-chart-src="${src}" ${more}></canvas>`;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import http from "node:http";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { DataOnShow } from "../../../deck/data/data-on-show.js";
 import { isOwnFile, ownOrigin, withOwnFiles } from "../../../deck/data/own-file.js";
@@ -20,11 +20,10 @@ const chart = (more = "", src = "charts/waits.csv") =>
   `<canvas data-chart="line" data-chart-src="${src}" ${more}></canvas>`;
 
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   await talk.save(FILE, CSV);
 });
-afterEach(() => talk.remove());
 
 const told = async (body, note) => (await talk.problemsOf(slideWith(body, note))).join("\n");
 

@@ -109,8 +109,7 @@ const printed = (talk) =>
   });
 
 test("a talk that lacks a chapter is not printed, and a sentence names the chapter", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   await talk.save("slides/talk/a.md", SLIDE);
   await talk.state({ chapters: ["a.md", "gone.md"] });
   const problem = /^The talk was not printed: slides\/talk\/talk\.yaml:\d+: there is no chapter .*gone\.md$/m;
@@ -118,8 +117,7 @@ test("a talk that lacks a chapter is not printed, and a sentence names the chapt
 });
 
 test("a talk is not printed if any data set of its slides is altered, also one that single slides show", async (t) => {
-  const talk = await makeTalk();
-  t.after(() => talk.remove());
+  const talk = await makeTalk(t);
   const slide = SLIDE.replace("data-timing", 'data-compare="reference newer" data-timing');
   await talk.save("slides/talk/a.md", slide);
   await talk.state({ other_data_sets: ["old"] });

@@ -1,6 +1,6 @@
 /** slides/talk/talk.yaml: what it says of a talk, and how a wrong one is refused. */
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import fc from "fast-check";
 
@@ -19,10 +19,9 @@ chapters:
 accent: { light: "#c4500a", dark: "#e69f00" }
 `;
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
 });
-afterEach(() => talk.remove());
 
 async function read(text) {
   await talk.save("slides/talk/talk.yaml", text);

@@ -1,14 +1,14 @@
 /** Words that contradict the value or the chart that they stand beside are red, whoever has read them. */
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 
 import { bytesIn } from "../../../scripts/deck/check/numerals.js";
 import { CHART, MANIFEST, claimsWith, makeTalk, slideWith } from "../support/talk.js";
 
 const SIZES = ["size-4096", "size-16384", "size-65536", "size-1048576", "size-4194304"];
 let talk;
-beforeEach(async () => {
-  talk = await makeTalk();
+beforeEach(async (t) => {
+  talk = await makeTalk(t);
   await talk.save(
     "benchmarks/reference/answer.csv",
     "name,label,mode,loss_median_seconds,loss_worst_seconds,latency_p50_64k_seconds\na,A,none,1,2,3\n",
@@ -17,7 +17,6 @@ beforeEach(async () => {
   const conditions = Object.fromEntries(SIZES.map((name) => [name, estimate]));
   await talk.saveData({ claims: claimsWith({ small: { conditions }, "writes-16k": {} }) });
 });
-afterEach(() => talk.remove());
 
 const told = async (body) => (await talk.problemsOf(slideWith(body))).join("\n");
 const MEDIAN = '<data value="answer.a.loss_median_seconds">1 s</data>';
