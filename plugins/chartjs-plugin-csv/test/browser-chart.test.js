@@ -1,6 +1,6 @@
 /** One chart by itself: colours, labels, many points, a page without a deck, the table. */
 import assert from "node:assert/strict";
-import { PATIENCE, browserTests, canvas, chartData } from "./support/deck.js";
+import { PATIENCE, browserTests, canvas, chartData, labelsIn } from "./support/deck.js";
 
 const { inDeck, inPage } = browserTests();
 
@@ -48,11 +48,7 @@ inDeck(
     return { sections: [canvas("/d/a.csv")] };
   },
   async (page) => {
-    const { labels, area, width } = await page.evaluate(async () => {
-      const { placedLabels } = await import("/plugin/src/labels.js");
-      const chart = window.Chart.getChart(document.querySelector("canvas"));
-      return { labels: placedLabels(chart), area: chart.chartArea, width: chart.width };
-    });
+    const { labels, area, width } = await labelsIn(page);
     labels.sort((a, b) => a.centre - b.centre);
     assert.equal(labels[0].name, "high");
     assert.equal(labels.length, 4);

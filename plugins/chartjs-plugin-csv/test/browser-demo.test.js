@@ -5,16 +5,15 @@ import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { build } from "vite";
 import { EXAMPLES } from "../demo/examples.js";
-import { BROWSER, FLAGS } from "./support/deck.js";
+import { SKIP, launchBrowser } from "./support/deck.js";
 import { startServer } from "./support/server.js";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const DEMO = fileURLToPath(new URL("../demo", import.meta.url));
 
-test("every example of the demo is drawn completely, without an error", { skip: BROWSER.skip }, async () => {
+test("every example of the demo is drawn completely, without an error", { skip: SKIP }, async () => {
   const out = await mkdtemp(path.join(os.tmpdir(), "chartjs-plugin-csv-demo-"));
   await build({
     root: DEMO,
@@ -24,7 +23,7 @@ test("every example of the demo is drawn completely, without an error", { skip: 
     build: { outDir: out, emptyOutDir: true },
   });
   const server = await startServer();
-  const browser = await chromium.launch({ executablePath: BROWSER.path, args: FLAGS });
+  const browser = await launchBrowser();
   try {
     for (const file of await readdir(out, { recursive: true })) {
       const type = TYPES[path.extname(file)];

@@ -1,6 +1,6 @@
 /** Errors, and changes while a deck is open, in a real Chromium. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData } from "./support/deck.js";
+import { browserTests, canvas, chartData, goTo } from "./support/deck.js";
 
 const { inDeck } = browserTests();
 
@@ -40,8 +40,7 @@ inDeck(
       /neither data-chart-src nor CSV text/,
     ];
     for (const [i, pattern] of expected.entries()) {
-      await page.evaluate((h) => window.deck.slide(h), i);
-      await page.evaluate(() => window.plugin.ready());
+      await goTo(page, i);
       assert.match(await alertText(page), pattern);
       assert.equal(await page.locator("section.present canvas").isVisible(), false);
       assert.deepEqual((await chartData(page, i))?.datasets ?? [], []);

@@ -239,7 +239,6 @@ inDeck(
     return { sections: [chart("/d/latency.csv"), chart("/d/none.csv")] };
   },
   async (page) => {
-    await page.evaluate(() => window.plugin.ready());
     const models = await page.evaluate(() =>
       [...window.plugin.charts.values()].map(({ model }) => ({
         xs: model.xs,

@@ -1,6 +1,6 @@
 /** Small panels: names and ticks are complete, do not touch and are large enough. */
 import assert from "node:assert/strict";
-import { browserTests, canvas } from "./support/deck.js";
+import { browserTests, canvas, labelsIn } from "./support/deck.js";
 
 const { inDeck } = browserTests();
 
@@ -16,13 +16,6 @@ const SEVEN = [
 const PANELS = `
   .panels { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 44px; width: 1120px; }
   .three { grid-template-columns: 1fr 1fr 1fr; }`;
-
-const labelsOf = (page, n) =>
-  page.evaluate(async (index) => {
-    const { placedLabels } = await import("/plugin/src/labels.js");
-    const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
-    return { labels: placedLabels(chart), width: chart.width, height: chart.height, area: chart.chartArea };
-  }, n);
 
 inDeck(
   "seven names at one place in a half-width panel do not touch, stay inside and are at least 20 px",
@@ -40,7 +33,7 @@ inDeck(
   },
   async (page) => {
     for (const n of [0, 1]) {
-      const { labels, width, height, area } = await labelsOf(page, n);
+      const { labels, width, height, area } = await labelsIn(page, n);
       assert.equal(labels.length, 7);
       labels.sort((a, b) => a.centre - b.centre);
       labels.forEach((label, i) => {
@@ -119,7 +112,7 @@ inDeck(
     return { sections, css: PANELS, options: "{ alignIn: '.panels' }" };
   },
   async (page) => {
-    const keys = await Promise.all([0, 1, 2, 3].map((n) => labelsOf(page, n)));
+    const keys = await Promise.all([0, 1, 2, 3].map((n) => labelsIn(page, n)));
     assert.deepEqual(
       keys.map(({ labels }) => labels.length),
       [0, 2, 2, 2],

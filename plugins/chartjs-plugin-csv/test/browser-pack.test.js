@@ -11,9 +11,8 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
 import { build as viteBuild } from "vite";
-import { BROWSER, FLAGS } from "./support/deck.js";
+import { SKIP, launchBrowser } from "./support/deck.js";
 import { startServer } from "./support/server.js";
 
 const run = promisify(execFile);
@@ -44,7 +43,7 @@ let server = null;
 let browser = null;
 
 before(async () => {
-  if (BROWSER.skip) return;
+  if (SKIP) return;
   project = await mkdtemp(path.join(os.tmpdir(), "chartjs-plugin-csv-"));
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: PLUGIN });
   const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf("[")));
@@ -61,7 +60,7 @@ before(async () => {
     REGISTER + USE.replace('querySelector("canvas")', 'querySelector("canvas")!'),
   );
   server = await startServer();
-  browser = await chromium.launch({ executablePath: BROWSER.path, args: FLAGS });
+  browser = await launchBrowser();
 });
 
 after(async () => {
@@ -95,7 +94,7 @@ async function drawnBy(head, script = "") {
   return result;
 }
 
-const consumer = (name, body) => test(`consumed ${name}`, { skip: BROWSER.skip }, body);
+const consumer = (name, body) => test(`consumed ${name}`, { skip: SKIP }, body);
 const ALL = { ...DRAWN, error: null };
 
 consumer("by script tag", async () => {

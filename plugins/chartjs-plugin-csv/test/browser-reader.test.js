@@ -1,6 +1,6 @@
 /** Changes by a reader or a speaker while a chart is shown: series, runs, scale, a second data set, another file. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData, painted } from "./support/deck.js";
+import { browserTests, canvas, chartData, goTo, labelsIn, painted } from "./support/deck.js";
 
 const { inDeck } = browserTests();
 
@@ -72,12 +72,10 @@ inDeck(
     await page.evaluate(() => window.plugin.refresh());
     assert.deepEqual((await look(page)).visible, ["Again"]);
     for (let h = 1; h < 30; h += 1) {
-      await page.evaluate((at) => window.deck.slide(at), h);
-      await page.evaluate(() => window.plugin.ready());
+      await goTo(page, h);
     }
     assert.equal(await withSlot(page, "return slot.chart === null"), true, "given up");
-    await page.evaluate(() => window.deck.slide(0));
-    await page.evaluate(() => window.plugin.ready());
+    await goTo(page, 0);
     const { visible, y } = await look(page);
     assert.deepEqual(visible, ["Again"]);
     assert.equal(y.type, "logarithmic");
@@ -179,11 +177,8 @@ inDeck(
     const both = await look(page);
     assert.ok(both.y.max >= 1500);
     assert.deepEqual(both.x, [4096, 4194304]);
-    const labels = await page.evaluate(async () => {
-      const { placedLabels } = await import("/plugin/src/labels.js");
-      return placedLabels(window.Chart.getChart(document.querySelector("canvas"))).map(({ name }) => name);
-    });
-    assert.deepEqual(labels.sort(), ["Without journal", "Without journal · mine"]);
+    const { labels } = await labelsIn(page);
+    assert.deepEqual(labels.map(({ name }) => name).sort(), ["Without journal", "Without journal · mine"]);
     assert.match(await page.locator("canvas").getAttribute("aria-label"), /compared with mine/);
 
     assert.equal(

@@ -1,6 +1,6 @@
 /** Every major version of reveal.js that the package supports. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData } from "./support/deck.js";
+import { browserTests, canvas, chartData, goTo } from "./support/deck.js";
 
 const FIRST = "I/O size,4096,8192\nWithout journal,30000000,60000000\n";
 const SECOND = "I/O size,4096,8192\nWith journal,6000000,\n";
@@ -26,8 +26,7 @@ for (const [reveal, version] of Object.entries(VERSIONS))
       assert.ok((await page.evaluate(() => window.deck.VERSION)).startsWith(`${version}.`));
       const [first] = (await chartData(page, 0)).datasets;
       assert.deepEqual([first.label, first.data], ["Without journal", [30_000_000, 60_000_000]]);
-      await page.evaluate(() => window.deck.next());
-      await page.evaluate(() => window.plugin.ready());
+      await goTo(page, 1);
       const { type, datasets } = await chartData(page, 1);
       assert.equal(type, "bar");
       assert.deepEqual([datasets[0].label, datasets[0].data], ["With journal", [6_000_000, null]]);

@@ -1,6 +1,6 @@
 /** Ticks along x in a real Chromium: their labels never touch, whatever the file and the width; dates are to scale. */
 import assert from "node:assert/strict";
-import { browserTests, canvas } from "./support/deck.js";
+import { browserTests, canvas, goTo } from "./support/deck.js";
 
 const { inDeck, inPage } = browserTests();
 
@@ -63,8 +63,7 @@ inDeck(
   },
   async (page) => {
     for (const [at, name] of [...Object.keys(FILES), ...LINEAR].entries()) {
-      await page.evaluate((h) => window.deck.slide(h), at);
-      await page.evaluate(() => window.plugin.ready());
+      await goTo(page, at);
       for (const [n, width] of WIDTHS.entries()) {
         const labels = await labelsOf(page, at * WIDTHS.length + n);
         const where = `${name} at ${width} px: ${labels.map(({ text }) => text).join(" | ")}`;

@@ -1,6 +1,6 @@
 /** The plugin in a real deck in a real Chromium: what the canvases hold, and what a person sees. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, chartData } from "./support/deck.js";
+import { browserTests, canvas, chartData, goTo } from "./support/deck.js";
 
 const WIDE = `"I/O size",4096,8192,16384
 Without journal,30658995.65,60612439.23,114581905.32
@@ -104,8 +104,7 @@ inDeck(
     assert.deepEqual((await live()).slice(0, 3), [true, true, true]);
     assert.deepEqual((await live()).slice(4), [false, false, false, false]);
     assert.ok(!requests.includes("/d/s5.csv"));
-    await page.evaluate(() => window.deck.slide(4));
-    await page.evaluate(() => window.plugin.ready());
+    await goTo(page, 4);
     assert.deepEqual((await live()).slice(4, 7), [true, true, true]);
   },
 );
@@ -135,8 +134,7 @@ inDeck(
     await walk(false, 12);
     await walk(true, 0);
     for (let i = 29; i >= 0; i -= 1) {
-      await page.evaluate((h) => window.deck.slide(h), i);
-      await page.evaluate(() => window.plugin.ready());
+      await goTo(page, i);
       assert.deepEqual((await chartData(page, i)).datasets[0].data, [i, i + 1], `slide ${i}`);
     }
     assert.ok(

@@ -11,55 +11,37 @@ const CHROMIUM = process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place
 /** How many times longer deadlines are than the reference machine needs: they only end hangs. */
 export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
-/** The browser, and why tests are skipped if there is none (else false). */
-export const BROWSER = {
-  path: CHROMIUM,
-  skip: existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`,
-};
+/** Why tests are skipped if there is no browser, else false. */
+export const SKIP = existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`;
 
-export const FLAGS = [
+const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
   // Pages of one site share a process, which reads and compiles each script once.
   "--process-per-site",
 ];
 
-/** The browser of this process, and how many test files use it. */
-let shared = null;
-
-/** Resolves to the browser that all test files of a process share. Whoever gets it calls `returnBrowser` at the end. */
-export function lendBrowser() {
-  shared ??= { launched: chromium.launch({ executablePath: CHROMIUM, args: FLAGS }), users: 0 };
-  shared.users += 1;
-  return shared.launched;
-}
-
-/** Closes the browser when nobody uses it any longer. */
-export async function returnBrowser() {
-  shared.users -= 1;
-  if (shared.users > 0) return;
-  const { launched } = shared;
-  shared = null;
-  await (await launched).close();
+/** A browser for a test file. */
+export function launchBrowser() {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
 /** A browser and a server for a test file, and `inDeck` and `inPage` to write tests with. Pages keep nothing. */
 export function browserTests() {
-  const { skip } = BROWSER;
   let browser;
   let server;
   before(async () => {
-    if (skip) return;
+    if (SKIP) return;
     server = await startServer();
-    browser = await lendBrowser();
+    browser = await launchBrowser();
   });
   after(async () => {
-    if (browser) await returnBrowser();
+    await browser?.close();
     await server?.close();
   });
   /** A test in a fresh page, which is closed at its end; it fails on any uncaught error or console error. */
   const define = (open) => (name, setup, body) =>
-    test(name, { skip, timeout: 90_000 * PATIENCE }, async () => {
+    test(name, { skip: SKIP, timeout: 90_000 * PATIENCE }, async () => {
       server.routes.clear();
       server.requests.length = 0;
       const page = await open(browser, server, await setup(server));
@@ -136,10 +118,11 @@ async function openChart(browser, server, { script, ...context }) {
   return page;
 }
 
+const contexts = new Map();
+
 /** A context for each kind of page, with an empty page: while it is open, the process of the site lives. */
 async function contextOf(browser, options) {
   const key = JSON.stringify(options);
-  const contexts = kinds.get(browser) ?? kinds.set(browser, new Map()).get(browser);
   if (!contexts.has(key)) {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(30_000 * PATIENCE);
@@ -150,8 +133,6 @@ async function contextOf(browser, options) {
   }
   return contexts.get(key);
 }
-
-const kinds = new WeakMap();
 
 async function newPage(
   browser,
@@ -175,6 +156,12 @@ async function newPage(
   return page;
 }
 
+/** Goes to a slide; resolves when the charts near it are drawn. */
+export async function goTo(page, at) {
+  await page.evaluate((h) => window.deck.slide(h), at);
+  await page.evaluate(() => window.plugin.ready());
+}
+
 /** How many pixels of the n-th canvas are painted. */
 export function painted(page, n = 0) {
   return page.evaluate((index) => {
@@ -183,6 +170,15 @@ export function painted(page, n = 0) {
     let count = 0;
     for (let i = 3; i < data.length; i += 4) if (data[i] !== 0) count += 1;
     return count;
+  }, n);
+}
+
+/** Where the names of the n-th chart's series were drawn, in a chart of which size. */
+export function labelsIn(page, n = 0) {
+  return page.evaluate(async (index) => {
+    const { placedLabels } = await import("/plugin/src/labels.js");
+    const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
+    return { labels: placedLabels(chart), width: chart.width, height: chart.height, area: chart.chartArea };
   }, n);
 }
 
