@@ -42,7 +42,7 @@ const READERS_TOOLS = [
  */
 export function ChartTools({ deck, root, charts, data, mode, announce }) {
   const shown = new ShownCharts({ charts, data, showsAll: () => mode.print || deck.isOverview() });
-  const tables = new Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
+  const tables = Tables({ slotsOf: (slide) => shown.slotsOf(slide), data, scrolls: mode.explore });
   const tools = mode.explore ? [...TOOLS, ...READERS_TOOLS] : TOOLS;
   /** What the tools do, and a reader's modules, once they are loaded. */
   let code = null;

@@ -5,7 +5,7 @@ import { RATIO, viewOf } from "./views.js";
 /**
  * By the name of a tool: returns what to announce, for people who cannot see what it did.
  * @type {Record<string, (slide: Element, given: {shown: import("./shown.js").ShownCharts,
- *        tables: import("./tables.js").Tables, data: object}) => Promise<string|null>>}
+ *        tables: ReturnType<typeof import("./tables.js").Tables>, data: object}) => Promise<string|null>>}
  */
 export const ACTS = {
   table: toggleTable,

@@ -5,35 +5,27 @@
 
 import { element } from "../page/elements.js";
 
-export class Badge {
-  #element;
-  #title;
-  #progress;
-  #position;
+/** @param {HTMLElement} viewport   of the deck */
+export function Badge(viewport) {
+  const make = (...given) => element(viewport.ownerDocument, ...given);
+  const name = make("strong");
+  const progress = make("progress", { max: 1, "aria-label": "Progress of the recorded run" });
+  const place = make("span");
+  const badge = make(
+    "div",
+    { class: "recorded-run", role: "group", "aria-label": "Recorded run" },
+    ...[name, progress, place],
+  );
+  viewport.append(badge);
+  return {
+    /** @param {{title: string, share?: number|null, position?: string}} said   share: null hides the bar */
+    show({ title, share = null, position = "" }) {
+      name.textContent = title;
+      progress.hidden = share === null;
+      if (share !== null) progress.value = share;
+      place.textContent = position;
+    },
 
-  /** @param {HTMLElement} viewport   of the deck */
-  constructor(viewport) {
-    const make = (...given) => element(viewport.ownerDocument, ...given);
-    this.#title = make("strong");
-    this.#progress = make("progress", { max: 1, "aria-label": "Progress of the recorded run" });
-    this.#position = make("span");
-    this.#element = make(
-      "div",
-      { class: "recorded-run", role: "group", "aria-label": "Recorded run" },
-      ...[this.#title, this.#progress, this.#position],
-    );
-    viewport.append(this.#element);
-  }
-
-  /** @param {{title: string, share?: number|null, position?: string}} said   share: null hides the bar */
-  show({ title, share = null, position = "" }) {
-    this.#title.textContent = title;
-    this.#progress.hidden = share === null;
-    if (share !== null) this.#progress.value = share;
-    this.#position.textContent = position;
-  }
-
-  remove() {
-    this.#element.remove();
-  }
+    remove: () => badge.remove(),
+  };
 }

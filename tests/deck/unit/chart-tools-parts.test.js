@@ -51,7 +51,7 @@ test("of two charts as tables, one that loses its data has its place again", asy
   const model = { kind: "wide", xLabel: "Clients", xs: [1], series: [{ name: "A", points }] };
   const slotOf = (canvas) => ({ canvas, model, kind: "line", src: null, settings: {} });
   const slots = [...document.querySelectorAll("canvas")].map(slotOf);
-  const tables = new Tables({ slotsOf: () => slots, data: {}, scrolls: true });
+  const tables = Tables({ slotsOf: () => slots, data: {}, scrolls: true });
   const told = () =>
     slots.map(({ canvas }) => [canvas.parentElement.querySelectorAll("table").length, canvas.inert]);
   await tables.show(slide);
