@@ -102,11 +102,9 @@ export function drawWhiskers(chart, entries, color) {
       const elements = chart.getDatasetMeta(index).data;
       const dataset = chart.data.datasets[index];
       ctx.strokeStyle = chart.config.type === "bar" ? color : (dataset.csvColor ?? dataset.borderColor);
-      for (const run of boundedRuns(points)) {
-        for (const { index: at, x: value, low, high } of run) {
-          const centre = elements[at]?.[x.axis] ?? pixelX(x, value);
-          strokeWhisker(ctx, centre, pixelY(y, high), pixelY(y, low));
-        }
+      for (const { index: at, x: value, low, high } of boundedRuns(points).flat()) {
+        const centre = elements[at]?.[x.axis] ?? pixelX(x, value);
+        strokeWhisker(ctx, centre, pixelY(y, high), pixelY(y, low));
       }
     }
   });

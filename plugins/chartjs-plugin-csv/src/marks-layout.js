@@ -39,15 +39,11 @@ function pushedInside({ left, top }, width, height, area) {
 }
 
 function leastCovering(boxes, points) {
-  const covered = ({ left, right, top, bottom }) =>
-    points.filter(({ x, y }) => x >= left && x <= right && y >= top && y <= bottom).length;
-  let best = boxes[0];
-  let least = covered(best);
-  for (const box of boxes.slice(1)) {
-    const count = covered(box);
-    if (count < least) [best, least] = [box, count];
-  }
-  return best;
+  const covered = boxes.map(
+    ({ left, right, top, bottom }) =>
+      points.filter(({ x, y }) => x >= left && x <= right && y >= top && y <= bottom).length,
+  );
+  return boxes[covered.indexOf(Math.min(...covered))];
 }
 
 /** Moves step by step away from the best place; stays there if nothing is free. */

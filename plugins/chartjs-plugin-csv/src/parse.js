@@ -70,7 +70,7 @@ function splitRows(text, dialect) {
 }
 
 function raggedRow(row, fieldCount, width) {
-  return new CsvError(`${count(fieldCount, "field")} where the header has ${width}`, {
+  return new CsvError(`${fieldCount} field${fieldCount === 1 ? "" : "s"} where the header has ${width}`, {
     row,
     column: Math.min(fieldCount, width) + 1,
     kind: "ragged",
@@ -160,8 +160,4 @@ function scanRows(text, start, dialect) {
     place += 1;
   }
   return { rows, places, left };
-}
-
-function count(n, noun) {
-  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -152,14 +152,20 @@ function readColumnsOfSeries(table, values) {
       return pointOf(xs[index], values.at(fields[i + 1], at, name));
     }),
   }));
-  const distinct = [...new Set(xs)];
+  const distinct = distinctXs(xs);
   if (distinct.length === xs.length) return { kind: "wide", xLabel: header[0], xs, series, ...unit };
   // Several values at one x: points, as in the long form.
-  if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
   return { kind: "long", xLabel: header[0], xs: distinct, series, ...unit };
 }
 
-function pointOf(x, y) {
+/** Each x value once: numbers from the least to the greatest, words as they come. */
+export function distinctXs(xs) {
+  const distinct = [...new Set(xs)];
+  return typeof distinct[0] === "number" ? distinct.sort((a, b) => a - b) : distinct;
+}
+
+/** A point of which nothing is known but its value, or not even that. */
+export function pointOf(x, y = null) {
   return { x, y, low: null, high: null, n: null };
 }
 
@@ -208,10 +214,8 @@ function readLong(table, values) {
     if (typeof xs[index] === "string") checkName(xs[index], { row, column: 2 });
     points.push({ x: xs[index], y, low, high, n });
   });
-  const distinct = [...new Set(xs)];
-  if (typeof distinct[0] === "number") distinct.sort((a, b) => a - b);
   const series = [...byName].map(([name, points]) => ({ name, points }));
-  return { kind: "long", xLabel: "x", xs: distinct, series, ...unit };
+  return { kind: "long", xLabel: "x", xs: distinctXs(xs), series, ...unit };
 }
 
 /** How many observations a point has behind it; null where the file does not say. */

@@ -5,6 +5,7 @@
 
 import { counts, medianOf, place, range, shortRange, value, valuesOf } from "./figures.js";
 import { kindOf } from "./kinds.js";
+import { distinctXs, pointOf } from "./table.js";
 
 /** A table with more columns than this cannot be read from a seat. */
 const MOST_COLUMNS = 8;
@@ -83,8 +84,7 @@ export function valueCell(point, axes) {
 
 /** A figure that no point of the file has, in the unit of the values; of none, a dash. */
 function figureCell(figure, axes) {
-  const y = Number.isFinite(figure) ? figure : null;
-  return valueCell({ x: "", y, low: null, high: null, n: null }, axes);
+  return valueCell(pointOf("", Number.isFinite(figure) ? figure : null), axes);
 }
 
 /** A cell of words, or of a figure that is no value of the file. */
@@ -114,8 +114,7 @@ function xLabelOf({ model, axes }) {
 }
 
 function crossTable(sheaf) {
-  const xs = [...new Set(sheaf.flatMap(({ model }) => model.xs))];
-  if (typeof xs[0] === "number") xs.sort((a, b) => a - b);
+  const xs = distinctXs(sheaf.flatMap(({ model }) => model.xs));
   const points = sheaf.flatMap((chart) => seriesOf(chart).flatMap((series) => series.points));
   const n = countsOf(sheaf);
   const oneCount = n !== null && !n.includes("–");

@@ -13,7 +13,17 @@ import { MARK, Mark, boxAround } from "./mark.js";
 import { shapeOf } from "./pen.js";
 
 export { placedLabelsOf } from "./drawing.js";
-export { aboutIn, emOf, isEmphasised, marksOf, shownIn, textWidth, themeOf } from "./in-chart.js";
+export {
+  aboutIn,
+  emOf,
+  isEmphasised,
+  isFlipped,
+  marksOf,
+  shownIn,
+  textWidth,
+  themeOf,
+  titleAbove,
+} from "./in-chart.js";
 export { acrossScale, laneOfEach, laneScale, namesInLanes } from "./lanes.js";
 export { HIDING, MARK, Mark } from "./mark.js";
 export { LINE, boxesAlong } from "./mark-labels.js";
@@ -127,6 +137,18 @@ export class KindController extends DatasetController {
   /** A place in the plot from px along the index axis and across it. */
   at(along, across) {
     return this.isFlipped ? { x: across, y: along } : { x: along, y: across };
+  }
+
+  /** The sides on which a label is beyond the last mark of a series, the best first. */
+  get outwards() {
+    return this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
+  }
+
+  /** A bar between two px of the axis of values, so many px thick. */
+  bar(along, [from, to], thick) {
+    const length = Math.abs(to - from);
+    const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
+    return { ...this.at(along, (from + to) / 2), ...size, style: "none" };
   }
 
   /** A box from two corners, each px along and across. */

@@ -11,6 +11,7 @@ import {
   ROWS,
   acrossScale,
   emOf,
+  isFlipped,
   laneOfEach,
   laneScale,
   shownIn,
@@ -18,6 +19,7 @@ import {
   tellSeries,
   textWidth,
   themeOf,
+  titleAbove,
   valueOfEachFile,
 } from "./base.js";
 import { hatch } from "./pen.js";
@@ -36,16 +38,12 @@ class ChainController extends KindController {
   static overrides = { ...KindController.overrides, indexAxis: "y" };
 
   static key(chart) {
-    const { settings } = csvOf(chart);
-    return {
-      title: chart.options.indexAxis === "y" ? null : settings.yTitle,
-      items: [{ text: "hatched: lost in this step" }],
-    };
+    return { title: titleAbove(chart), items: [{ text: "hatched: lost in this step" }] };
   }
 
   /** A narrow chart has no room for cells; its table has them. */
   static side(chart) {
-    const hasRoom = chart.options.indexAxis === "y" && chart.width > NARROW * emOf(chart);
+    const hasRoom = isFlipped(chart) && chart.width > NARROW * emOf(chart);
     const cells = hasRoom ? csvOf(chart).model.xs.length - 1 : 0;
     return cells * (CELL.width + CELL.gap) * emOf(chart);
   }
@@ -84,11 +82,7 @@ class ChainController extends KindController {
       return { x, y: this.lane, width: CELL.width * em, height: Math.min(thick, 2.4 * em), style: "none" };
     }
     const end = this.across(y);
-    const start = this.#start;
-    const middle = this.at(this.lane, (start + end) / 2);
-    const length = Math.abs(end - start);
-    const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
-    return { ...middle, ...size, style: "none", end };
+    return { ...this.bar(this.lane, [this.#start, end], thick), end };
   }
 
   /** Where bars begin, px across. */
@@ -151,10 +145,10 @@ class ChainController extends KindController {
     const [bar, ...cells] = this._cachedMeta.data;
     const [value, ...shares] = this.entry.points;
     if (!bar || bar.skip) return [];
-    const { isFlipped } = this;
+    const { isFlipped: flipped } = this;
     const text = this.short(value.y);
     const room = textWidth(this.chart, text, { size: FIGURE, weight: 700 }) + this.em;
-    const isInside = bar.width > room && (isFlipped || bar.height > 2 * this.em);
+    const isInside = bar.width > room && (flipped || bar.height > 2 * this.em);
     const look = { weight: 700, color: isInside ? theme.page : theme.ink };
     const figure = {
       lines: [{ text, size: FIGURE, ...look }],
@@ -162,10 +156,10 @@ class ChainController extends KindController {
       halo: isInside ? this.color : theme.page,
       importance: 4,
       places: (width, height) => {
-        if (isInside && isFlipped)
+        if (isInside && flipped)
           return [{ left: bar.x - bar.width / 2 + this.em / 2, top: bar.y - height / 2 }];
         if (isInside) return [{ left: bar.x - width / 2, top: bar.end + 6, align: "center" }];
-        if (!isFlipped)
+        if (!flipped)
           return [bar.end - height - 4, bar.end + 4].map((top) => ({
             left: bar.x - width / 2,
             top,
@@ -187,7 +181,7 @@ class ChainController extends KindController {
           align: "center",
         };
         const beyond = { left: right + 8, top: (top + bottom - height) / 2, cost: 5 };
-        return isFlipped && right - left < width + 8 ? [beyond, middle] : [middle, beyond];
+        return flipped && right - left < width + 8 ? [beyond, middle] : [middle, beyond];
       },
     };
     const cellLabels = cells.flatMap((cell, index) => {

@@ -18,6 +18,7 @@ import {
   tellPoint,
   tellSeries,
   themeOf,
+  titleAbove,
   valueOfEachFile,
 } from "./base.js";
 import { boxAround } from "./mark.js";
@@ -38,11 +39,10 @@ class DumbbellController extends KindController {
   static overrides = { ...KindController.overrides, indexAxis: "y" };
 
   static key(chart) {
-    const { model, settings } = csvOf(chart);
-    const style = (index) => (index === 0 ? "full" : "hollow");
+    const { model } = csvOf(chart);
     return {
-      title: chart.options.indexAxis === "y" ? null : settings.yTitle,
-      items: model.xs.map((x, index) => ({ text: String(x), style: style(index) })),
+      title: titleAbove(chart),
+      items: model.xs.map((x, index) => ({ text: String(x), style: styleAt(index) })),
     };
   }
 
@@ -56,7 +56,7 @@ class DumbbellController extends KindController {
   }
 
   place({ y }, index) {
-    return { ...this.at(this.lane, this.across(y)), style: index === 0 ? "full" : "hollow" };
+    return { ...this.at(this.lane, this.across(y)), style: styleAt(index) };
   }
 
   obstacles() {
@@ -94,15 +94,19 @@ class DumbbellController extends KindController {
       const brief = [{ text, size: FIGURE.usual, weight: 700, color: this.color }];
       return { lines, brief, sides, at: { ...mark, reach: mark.size / 2 }, importance: isStrong ? 2 : 1 };
     };
-    const outwards = this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
     const distance = Math.hypot(last.mark.x - first.mark.x, last.mark.y - first.mark.y);
     if (first !== last && distance < CLOSE * first.mark.size && !isStrong)
-      return [label(bothInWords(this.short(first.y), this.short(last.y)), last, outwards)];
+      return [label(bothInWords(this.short(first.y), this.short(last.y)), last, this.outwards)];
     return shown.map((point) => {
       const inwards = this.isFlipped ? ["above", "below", "left", "right"] : ["right", "left", "below"];
-      return label(this.short(point.y), point, point === last && point !== first ? outwards : inwards);
+      return label(this.short(point.y), point, point === last && point !== first ? this.outwards : inwards);
     });
   }
+}
+
+/** The first value of a series is full. */
+function styleAt(index) {
+  return index === 0 ? "full" : "hollow";
 }
 
 /** The series that is compared with, in the same data set. */

@@ -3,7 +3,7 @@
 import { place } from "../figures.js";
 import { wrapLabel } from "../labels-layout.js";
 import { csvOf } from "../plugin.js";
-import { LINE, aboutIn, emOf, laneOfEach, laneScale, textWidth, themeOf } from "./base.js";
+import { LINE, aboutIn, emOf, isFlipped, laneOfEach, laneScale, textWidth, themeOf } from "./base.js";
 
 /** The width from which headings that are sentences have room beside the rows, in sizes of the chart's font. */
 const WIDE = 40;
@@ -44,11 +44,11 @@ export function layoutIn(chart) {
   const { model, settings } = csvOf(chart);
   const count = aboutIn(chart).length;
   const isGrouped = model.xs.length > 1 && count > 1;
-  const isFlipped = chart.options.indexAxis === "y";
+  const flipped = isFlipped(chart);
   // Headings that are no sentences can stand among the names of rows.
   const areShort = !isGrouped || model.xs.every((x) => nameOf(x, settings).length <= SHORT);
-  const isBeside = !areShort && isFlipped && chart.width > WIDE * emOf(chart);
-  const heightOf = (x) => (areShort || !isFlipped ? 1 : headingLines(chart, x, { isBeside }).length);
+  const isBeside = !areShort && flipped && chart.width > WIDE * emOf(chart);
+  const heightOf = (x) => (areShort || !flipped ? 1 : headingLines(chart, x, { isBeside }).length);
   return { ...rowsOf(model.xs, count, { isBeside, heightOf }), isBeside, areShort };
 }
 
@@ -61,8 +61,8 @@ export function labelsOfHeadings(chart) {
   const layout = layoutIn(chart);
   const { areShort, isBeside } = layout;
   if (areShort) return [];
-  const isFlipped = chart.options.indexAxis === "y";
-  const scale = chart.scales[isFlipped ? "y" : "x"];
+  const flipped = isFlipped(chart);
+  const scale = chart.scales[flipped ? "y" : "x"];
   const { left, top } = chart.chartArea;
   const size = isBeside ? sizeBeside(chart, layout) : 1;
   const look = { size, weight: isBeside ? 400 : 700, color: themeOf(chart).ink };
@@ -71,7 +71,7 @@ export function labelsOfHeadings(chart) {
     isFixed: true,
     places: (width, height) => {
       const at = scale.getPixelForValue(lane);
-      if (!isFlipped) return [{ left: at - width / 2, top: top + 2, align: "center" }];
+      if (!flipped) return [{ left: at - width / 2, top: top + 2, align: "center" }];
       const start = isBeside ? left - HEADING.gap - width : 2;
       return [{ left: start, top: at - height / 2, align: isBeside ? "right" : "left" }];
     },

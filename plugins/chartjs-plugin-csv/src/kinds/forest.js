@@ -7,6 +7,7 @@
 
 import { csvOf } from "../plugin.js";
 import { place } from "../figures.js";
+import { pointOf } from "../table.js";
 import {
   KindController,
   LINE,
@@ -15,11 +16,13 @@ import {
   acrossScale,
   emOf,
   isEmphasised,
+  isFlipped,
   marksOf,
   seriesOfEachFile,
   tellPoint,
   tellSeries,
   themeOf,
+  titleAbove,
 } from "./base.js";
 import { labelsOfHeadings, layoutIn, rowScale } from "./forest-rows.js";
 import { shapeOf, stroke, strokeThrough } from "./pen.js";
@@ -41,25 +44,25 @@ class ForestController extends KindController {
   static overrides = { ...KindController.overrides, indexAxis: "y" };
 
   static key(chart) {
-    const { settings, entries } = csvOf(chart);
+    const { entries } = csvOf(chart);
     const hasPrediction = entries.some(({ points }) =>
       points.some(({ min, max }) => Number.isFinite(min) && Number.isFinite(max)),
     );
     const names = layoutIn(chart).isBeside ? entries.map((entry, index) => keyOf(chart, entry, index)) : [];
     return {
-      title: chart.options.indexAxis === "y" ? null : settings.yTitle,
+      title: titleAbove(chart),
       items: [...names, ...(hasPrediction ? [{ text: "thick: the mean; thin: the next campaign" }] : [])],
     };
   }
 
   /** Room for the figures beyond the intervals. */
   static side(chart) {
-    return chart.options.indexAxis === "y" ? FIGURES * emOf(chart) : 0;
+    return isFlipped(chart) ? FIGURES * emOf(chart) : 0;
   }
 
   static behind(chart) {
     const line = lineOf(csvOf(chart).settings);
-    const scale = chart.scales[chart.options.indexAxis === "y" ? "x" : "y"];
+    const scale = chart.scales[isFlipped(chart) ? "x" : "y"];
     if (line === null || line < scale.min || line > scale.max) return;
     strokeThrough(chart, scale.getPixelForValue(line), { color: themeOf(chart).ink, width: 2 });
   }
@@ -161,7 +164,7 @@ class ForestController extends KindController {
             color: this.color,
           },
         ],
-        sides: this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"],
+        sides: this.outwards,
         at: { ...this.at(this.alongOf(mark), far), reach: ends.length ? 3 : mark.size / 2 },
         importance: isStrong ? 2 : 1,
       };
@@ -173,10 +176,9 @@ class ForestController extends KindController {
 function estimatesOfEachFile(models, names) {
   if (!models.every(({ xs, series }) => xs.length === 1 && series.length > 1)) return null;
   const xs = [...new Set(models.flatMap(({ series }) => series.map(({ name }) => name)))];
-  const absent = { y: null, low: null, high: null, n: null };
   const series = models.map((model, index) => ({
     name: names?.[index] ?? `${index + 1}`,
-    points: xs.map((x) => ({ ...absent, ...model.series.find(({ name }) => name === x)?.points[0], x })),
+    points: xs.map((x) => ({ ...pointOf(x), ...model.series.find(({ name }) => name === x)?.points[0], x })),
   }));
   return { kind: "wide", xLabel: "", xs, series };
 }

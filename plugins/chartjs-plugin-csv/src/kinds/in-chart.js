@@ -1,5 +1,6 @@
 /** What a kind asks its chart: the series and marks on show, the colours and the font, the width of a text. */
 
+import { indexAxisOf } from "../axes.js";
 import { kindOf } from "../kinds.js";
 import { csvOf } from "../plugin.js";
 
@@ -31,6 +32,16 @@ export function isEmphasised({ emphasis }, name) {
 /** The marks of a controller that are drawn. */
 export function marksOf({ _cachedMeta: meta }) {
   return meta.data.filter(({ skip }) => !skip);
+}
+
+/** Whether the values of a chart are along x, and its series below each other. */
+export function isFlipped(chart) {
+  return indexAxisOf(chart) === "y";
+}
+
+/** The name of the axis of values, for the key of an upright chart; one on its side has it at the axis. */
+export function titleAbove(chart) {
+  return isFlipped(chart) ? null : csvOf(chart).settings.yTitle;
 }
 
 /** The colours and the font of a chart. */

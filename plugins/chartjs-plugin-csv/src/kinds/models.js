@@ -1,5 +1,7 @@
 /** How a kind reads files: which way round, and several of them as one model. */
 
+import { pointOf } from "../table.js";
+
 /** A row for each series, whatever their names and those of the columns are. */
 export const ROWS = { orientation: "rows" };
 
@@ -43,6 +45,5 @@ export function placesIn(model, at) {
 function pointsAt(model, name, x, title) {
   const points =
     model.series.find((candidate) => candidate.name === name)?.points.filter((point) => point.x === x) ?? [];
-  const absent = [{ y: null, low: null, high: null, n: null }];
-  return (points.length ? points : absent).map((point) => ({ ...point, x: title }));
+  return (points.length ? points : [pointOf(x)]).map((point) => ({ ...point, x: title }));
 }

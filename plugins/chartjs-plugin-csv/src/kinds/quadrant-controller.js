@@ -2,7 +2,7 @@
 
 import { csvOf } from "../plugin.js";
 import { short } from "../units.js";
-import { KindController, bothInWords, emOf, isEmphasised, marksOf, shownIn, themeOf } from "./base.js";
+import { KindController, bothInWords, emOf, isEmphasised, isFlipped, marksOf, shownIn, themeOf } from "./base.js";
 import { boxesOfBets, drawBets, keyOfBets, labelsOfBets, pressBet } from "./bets.js";
 import { BrokenScale, drawBreaks } from "./broken-scale.js";
 import { boxAround } from "./mark.js";
@@ -28,7 +28,7 @@ export class QuadrantController extends KindController {
     const hasTail = entries.some(({ points }) => points.some(({ role }) => role === "tail"));
     const isShown = shownIn(chart).some((controller) => marksOf(controller).length > 0);
     return {
-      title: chart.options.indexAxis === "y" ? settings.xTitle : settings.yTitle,
+      title: isFlipped(chart) ? settings.xTitle : settings.yTitle,
       items: [
         ...(hasTail && isShown
           ? [

@@ -7,10 +7,12 @@
 
 import { valueScale } from "../axes.js";
 import { csvOf } from "../plugin.js";
+import { distinctXs } from "../table.js";
 import {
   KindController,
   boxesAlong,
   isEmphasised,
+  isFlipped,
   marksOf,
   placesIn,
   shownIn,
@@ -49,10 +51,9 @@ class ResponseController extends KindController {
 
   static key(chart) {
     const { settings } = csvOf(chart);
-    const isFlipped = chart.options.indexAxis === "y";
     const [knee] = kneesIn(chart);
     return {
-      title: isFlipped ? settings.xTitle : settings.yTitle,
+      title: isFlipped(chart) ? settings.xTitle : settings.yTitle,
       items: knee ? [{ text: "hatched: more waiting than work" }] : [],
     };
   }
@@ -65,8 +66,7 @@ class ResponseController extends KindController {
     );
     if (!least) return;
     const { mark } = least;
-    const isFlipped = chart.options.indexAxis === "y";
-    const beyond = isFlipped ? { left, right, top, bottom: mark.y } : { left: mark.x, right, top, bottom };
+    const beyond = isFlipped(chart) ? { left, right, top, bottom: mark.y } : { left: mark.x, right, top, bottom };
     hatch(chart.ctx, beyond, themeOf(chart).text, 0.3);
   }
 
@@ -177,7 +177,7 @@ export default {
         }),
       };
     });
-    const xs = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
+    const xs = distinctXs(series.flatMap(({ points }) => points.map(({ x }) => x)));
     return {
       kind: "long",
       xLabel: xTitle ?? "x",

@@ -8,6 +8,7 @@ import { inOrder } from "../entries.js";
 import { place } from "../figures.js";
 import {
   KindController,
+  isFlipped,
   laneScale,
   marksOf,
   seriesOfEachFile,
@@ -48,7 +49,7 @@ class ShareController extends KindController {
   }
 
   static behind(chart) {
-    const scale = chart.scales[chart.options.indexAxis === "y" ? "x" : "y"];
+    const scale = chart.scales[isFlipped(chart) ? "x" : "y"];
     strokeThrough(chart, scale.getPixelForValue(0), { color: themeOf(chart).text, width: 2 });
   }
 
@@ -72,10 +73,7 @@ class ShareController extends KindController {
     const thick = (this.breadth * COLUMN) / sets;
     const along = this.laneAt(x) + (sets - 1) * thick * (this.entry.second ? 0.5 : -0.5);
     const [ground, end] = [this.across(0), this.across(share)];
-    const middle = this.at(along, (ground + end) / 2);
-    const length = Math.abs(end - ground);
-    const size = this.isFlipped ? { width: length, height: thick } : { width: thick, height: length };
-    return { ...middle, ...size, style: "none", end, ground, at: along };
+    return { ...this.bar(along, [ground, end], thick), end, ground, at: along };
   }
 
   obstacles() {

@@ -3,10 +3,9 @@
  * measurements where the order of trials means nothing and the worst one counts. `worst: "low"` if the lowest is the worst.
  */
 
-import { csvOf } from "../plugin.js";
 import { medianOf, valuesOf, worstOf } from "../figures.js";
 import { trialColumns, trialsInWords } from "../trials.js";
-import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries } from "./base.js";
+import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries, titleAbove } from "./base.js";
 import { stroke } from "./pen.js";
 
 /** The parts of a lane that dots may take, and that the median's line takes. */
@@ -46,8 +45,7 @@ class StripController extends KindController {
   #offsets = [];
 
   static key(chart) {
-    const { settings } = csvOf(chart);
-    return { title: chart.options.indexAxis === "y" ? null : settings.yTitle, items: [] };
+    return { title: titleAbove(chart), items: [] };
   }
 
   updateElements(elements, start, count, mode) {
@@ -77,11 +75,10 @@ class StripController extends KindController {
     const worst = worstOf(this.entry.points, settings.worst);
     if (worst === null || marksOf(this).length === 0) return [];
     const mark = this._cachedMeta.data[this.entry.points.indexOf(worst)];
-    const outwards = this.isFlipped ? ["right", "above", "below"] : ["above", "right", "left"];
     return [
       {
         lines: [{ text: this.short(worst.y), size: FIGURE, weight: 700, color: this.color }],
-        sides: settings.worst === "low" && !this.isFlipped ? ["below", "right", "left"] : outwards,
+        sides: settings.worst === "low" && !this.isFlipped ? ["below", "right", "left"] : this.outwards,
         at: { ...mark, reach: mark.size / 2 },
         importance: 1,
       },

@@ -78,8 +78,13 @@ export class Slot {
     return url !== this.url || String(settings.more ?? []) !== String(this.more);
   }
 
+  /** What the csv plugin has of the chart; null without one. */
+  get #csv() {
+    return this.chart && csvOf(this.chart);
+  }
+
   get model() {
-    return this.chart ? csvOf(this.chart).model : null;
+    return this.#csv?.model ?? null;
   }
 
   /** The model with only those series that are shown now. */
@@ -90,26 +95,26 @@ export class Slot {
 
   /** Why there is no chart, or null. */
   get error() {
-    return this.refusal ?? (this.chart ? csvOf(this.chart).error : null);
+    return this.refusal ?? this.#csv?.error ?? null;
   }
 
   /** Why the runs are not drawn, or null. */
   get runsError() {
-    return this.chart ? csvOf(this.chart).runsError : null;
+    return this.#csv?.runsError ?? null;
   }
 
   /** Why the second data set is not drawn, or null. */
   get overlayError() {
-    return this.chart ? csvOf(this.chart).overlayError : null;
+    return this.#csv?.overlayError ?? null;
   }
 
   get settings() {
-    return this.chart ? csvOf(this.chart).settings : null;
+    return this.#csv?.settings ?? null;
   }
 
   /** How the y axis is drawn now: "log" or "linear"; null without a chart. */
   get scale() {
-    return this.chart ? csvOf(this.chart).scale : null;
+    return this.#csv?.scale ?? null;
   }
 
   /** Whether the chart shows its file. */
@@ -243,14 +248,14 @@ export class Slot {
 
   /** Lays the chart out again if its neighbours have changed its room. */
   settle() {
-    const room = this.chart && csvOf(this.chart).room;
+    const room = this.#csv?.room;
     if (!room?.isDue) return;
     room.settle();
     this.context.moved(this);
   }
 
   restyle() {
-    if (this.chart) csvOf(this.chart).restyle();
+    this.#csv?.restyle();
   }
 
   /** Shows only these series; null shows all series of the chart. No axis moves. */
@@ -275,7 +280,7 @@ export class Slot {
    */
   async showRuns(runs) {
     await this.#choose({ runs });
-    return Boolean(this.chart && csvOf(this.chart).runs);
+    return Boolean(this.#csv?.runs);
   }
 
   /**
@@ -286,7 +291,7 @@ export class Slot {
   async overlay(overlay) {
     await this.#choose({ overlay });
     await this.described;
-    return Boolean(this.chart && csvOf(this.chart).overlaid);
+    return Boolean(this.#csv?.overlaid);
   }
 
   /**
@@ -315,7 +320,7 @@ export class Slot {
     const options = this.#choice.change(change);
     // What is no longer chosen is as the slide says.
     for (const key of Object.keys(options)) options[key] ??= this.#written[key] ?? null;
-    return this.chart ? csvOf(this.chart).change(options) : Promise.resolve(false);
+    return this.#csv?.change(options) ?? Promise.resolve(false);
   }
 
   /** Destroys the chart; the box keeps its place, and `create` makes the chart again. */
