@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { JSDOM } from "jsdom";
@@ -20,6 +19,7 @@ import {
   requireUnaltered,
   watchAlterations,
 } from "../../../scripts/deck/alterations.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { patient } from "../../support/patience.mjs";
 
 const CSV = "exp/aggregate/iops-read-seq.csv";
@@ -32,8 +32,8 @@ const FILES = {
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 let root;
 
-beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), "replay-alterations-"));
+beforeEach(async (t) => {
+  root = await temporaryFolder(t);
   for (const [file, text] of Object.entries(FILES)) await save(file, text);
   await save("exp/raw/SHA256SUMS", "");
   const resources = Object.entries(FILES).map(([file, text]) => ({
@@ -42,7 +42,6 @@ beforeEach(async () => {
   }));
   await save("datapackage.json", JSON.stringify({ resources }));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 async function save(name, text) {
   const file = path.join(root, "mine", name);

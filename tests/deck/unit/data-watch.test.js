@@ -1,28 +1,27 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { indexOf, scanBenchmarks } from "../../../scripts/deck/data-sets.js";
 import { differences, watchData } from "../../../scripts/deck/data-watch.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { patient } from "../../support/patience.mjs";
 
 let folder;
 let watcher;
 let news;
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-watch-"));
+beforeEach(async (t) => {
+  folder = await temporaryFolder(t);
   news = [];
 });
-afterEach(async () => {
+afterEach(() => {
   watcher?.close();
   watcher = null;
-  await rm(folder, { recursive: true, force: true });
 });
 
 // So long after the start that no test sees a scan that no notification asked for.

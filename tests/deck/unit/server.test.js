@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import fs from "node:fs";
-import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -238,18 +237,15 @@ let folder;
 let watch;
 let changes;
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "replay-sources-"));
+beforeEach(async (t) => {
+  folder = await temporaryFolder(t);
   await mkdir(path.join(folder, "deck", "reader"), { recursive: true });
   await writeFile(path.join(folder, "index.html"), "");
   changes = 0;
   const places = ["deck", "index.html", "not-there"].map((name) => path.join(folder, name));
   watch = watchSources({ places, onChange: () => (changes += 1) });
 });
-afterEach(async () => {
-  watch.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => watch.close());
 
 /** Waits until so many changes are reported. */
 async function told(count = 1) {
