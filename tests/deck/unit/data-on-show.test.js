@@ -17,31 +17,30 @@ function server(texts) {
 }
 const list = (files) => ({ "benchmarks/index.json": JSON.stringify({ schema_version: 1, files }) });
 
-test("without a request the deck shows the data set that the page names", async () => {
-  const fetchFile = server({ "benchmarks/reference/manifest.json": '{"label": "ours"}' });
-  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
+/** The data on show in a page, loaded from a server that has these texts. */
+async function shown(texts, page = {}) {
+  const data = new DataOnShow({ search: "", usual: "reference", fetchFile: server(texts), ...page });
   await data.load();
+  return data;
+}
+
+test("without a request the deck shows the data set that the page names", async () => {
+  const data = await shown({ "benchmarks/reference/manifest.json": '{"label": "ours"}' });
   assert.equal(data.resolve(CHART), CHART);
   assert.equal(data.about().manifest.label, "ours");
   assert.equal(data.problem, null);
 });
 
 test("with a request, charts and manifest are the other data set's", async () => {
-  const fetchFile = server({ ...list({ mine: [] }), "benchmarks/mine/manifest.json": '{"label": "mine"}' });
-  const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile });
-  await data.load();
+  const texts = { ...list({ mine: [] }), "benchmarks/mine/manifest.json": '{"label": "mine"}' };
+  const data = await shown(texts, { search: "?data=mine" });
   assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
   assert.equal(data.about().manifest.label, "mine");
 });
 
 test("a chart that the awaited data set lacks is drawn from its stand-in until it is there", async () => {
   const texts = list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] });
-  const data = new DataOnShow({
-    search: "?data=local&meanwhile=reference",
-    usual: "reference",
-    fetchFile: server(texts),
-  });
-  await data.load();
+  const data = await shown(texts, { search: "?data=local&meanwhile=reference" });
   assert.equal(data.problem, null);
   assert.equal(data.resolve(CHART), CHART);
   Object.assign(
@@ -56,24 +55,20 @@ test("a chart that the awaited data set lacks is drawn from its stand-in until i
 });
 
 test("a listed file is there however a slide writes its address", async () => {
-  const fetchFile = server(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
-  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
-  await data.load();
+  const data = await shown(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
   for (const src of [CHART, `./${CHART}`, `${CHART}?v=2`]) assert.equal(data.has(src), true, src);
   assert.equal(data.has(`./${CHART.replace("read", "write")}`), false);
 });
 
 test("a data set may be called as what every object has", async () => {
-  const fetchFile = server(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }));
-  const search = "?data=constructor&meanwhile=reference";
-  const data = new DataOnShow({ search, usual: "reference", fetchFile });
-  await data.load();
+  const data = await shown(list({ reference: ["rbd-journaling/aggregate/iops-read-seq.csv"] }), {
+    search: "?data=constructor&meanwhile=reference",
+  });
   assert.equal(data.resolve(CHART), CHART);
 });
 
 test("a server without a list still shows the requested data set", async () => {
-  const data = new DataOnShow({ search: "?data=mine", usual: "reference", fetchFile: server({}) });
-  await data.load();
+  const data = await shown({}, { search: "?data=mine" });
   assert.equal(data.available, null);
   assert.equal(data.resolve(CHART), CHART.replace("reference", "mine"));
 });
@@ -84,12 +79,8 @@ test("an index page in place of a manifest is not a manifest", async () => {
 });
 
 test("the data are the shipped ones only if the page names them", async () => {
-  const fetchFile = server(list({ reference: ["claims.json"], mine: [] }));
-  const shipped = async (search, frozen = null) => {
-    const data = new DataOnShow({ search, usual: "reference", frozen, fetchFile });
-    await data.load();
-    return data.shipped;
-  };
+  const texts = list({ reference: ["claims.json"], mine: [] });
+  const shipped = async (search) => (await shown(texts, { search })).shipped;
   assert.equal(await shipped(""), true);
   assert.equal(await shipped("?data=reference"), true);
   assert.equal(await shipped("?data=nobody"), true, "what cannot be shown is not shown");
@@ -98,15 +89,8 @@ test("the data are the shipped ones only if the page names them", async () => {
 });
 
 test("a frozen talk ignores what the address asks for, and says so", async () => {
-  const fetchFile = server({
-    ...list({ mine: [], other: [] }),
-    "benchmarks/mine/manifest.json": '{"label": "mine"}',
-  });
-  const frozen = async (search) => {
-    const data = new DataOnShow({ search, usual: "mine", frozen: "mine", fetchFile });
-    await data.load();
-    return data;
-  };
+  const texts = { ...list({ mine: [], other: [] }), "benchmarks/mine/manifest.json": '{"label": "mine"}' };
+  const frozen = (search) => shown(texts, { search, usual: "mine", frozen: "mine" });
   const data = await frozen("?data=other&meanwhile=other");
   assert.equal(data.resolve(CHART.replace("reference", "mine")), CHART.replace("reference", "mine"));
   assert.equal(data.about().manifest.label, "mine");
@@ -125,23 +109,19 @@ test("a slide of another data set is told with that one, unless the address asks
     "benchmarks/old/claims.json": '{"claims": {"price": {}}}',
     "benchmarks/mine/manifest.json": '{"label": "mine"}',
   };
-  const shown = async (search, more = {}) => {
-    const data = new DataOnShow({
-      ...{ search, usual: "reference", others: ["old", "gone"], fetchFile: server(texts) },
-      ...more,
-    });
-    await data.load();
+  const told = async (search) => {
+    const data = await shown(texts, { search, others: ["old", "gone"] });
     return (named) => data.about(data.nameFor(named));
   };
   for (const search of ["", "?data=reference"]) {
-    const usual = await shown(search);
+    const usual = await told(search);
     assert.equal(usual(null).manifest.label, "ours");
     const old = usual("old");
     assert.deepEqual([old.dataSet, old.manifest.label, old.shipped], ["old", "old", true]);
     assert.deepEqual(old.claims, { claims: { price: {} } });
     for (const none of ["gone", "mine"]) assert.equal(usual(none).dataSet, "reference");
   }
-  const asked = await shown("?data=mine");
+  const asked = await told("?data=mine");
   for (const named of [null, "old"]) {
     const { dataSet, manifest, shipped } = asked(named);
     assert.deepEqual([dataSet, manifest.label, shipped], ["mine", "mine", false]);
@@ -156,16 +136,12 @@ test("a slide that compares data sets keeps its files with any data set, and the
     "benchmarks/old/manifest.json": '{"label": "old"}',
     "benchmarks/old/claims.json": '{"claims": {}}',
   };
-  const shown = async (page) => {
-    const data = new DataOnShow({ usual: "reference", others: ["old"], fetchFile: server(texts), ...page });
-    await data.load();
-    return data;
-  };
   const { document } = new JSDOM(
     `<section data-compare="old reference"><canvas data-chart-src="${old}"></canvas></section>`,
   ).window;
   const canvas = document.querySelector("canvas");
-  const data = await shown({ search: "?data=mine" });
+  const others = ["old"];
+  const data = await shown(texts, { search: "?data=mine", others });
   assert.deepEqual(
     [old, CHART].map((src) => data.resolve(src, canvas)),
     [old, CHART],
@@ -176,7 +152,7 @@ test("a slide that compares data sets keeps its files with any data set, and the
   );
   canvas.parentElement.removeAttribute("data-compare");
   assert.equal(data.resolve(old, canvas), CHART.replace("reference", "mine"));
-  const frozen = await shown({ search: "", frozen: "reference" });
+  const frozen = await shown(texts, { frozen: "reference", others });
   assert.deepEqual((await frozen.other("old")).claims, { claims: {} });
 });
 
@@ -185,8 +161,7 @@ test("claims that disappear are no longer shown", async () => {
     ...list({ reference: ["claims.json"] }),
     "benchmarks/reference/claims.json": '{"claims": {"price": {}}}',
   };
-  const data = new DataOnShow({ search: "", usual: "reference", fetchFile: server(texts) });
-  await data.load();
+  const data = await shown(texts);
   assert.deepEqual(data.about().claims, { claims: { price: {} } });
   Object.assign(texts, list({ reference: ["manifest.json"] }));
   await data.load();
@@ -194,8 +169,6 @@ test("claims that disappear are no longer shown", async () => {
 });
 
 test("a server without a list is asked for claims too", async () => {
-  const fetchFile = server({ "benchmarks/reference/claims.json": '{"claims": {}}' });
-  const data = new DataOnShow({ search: "", usual: "reference", fetchFile });
-  await data.load();
+  const data = await shown({ "benchmarks/reference/claims.json": '{"claims": {}}' });
   assert.deepEqual(data.about().claims, { claims: {} });
 });
