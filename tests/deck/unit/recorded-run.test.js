@@ -216,10 +216,9 @@ test("the last frame of every shipped chart equals its file", async () => {
   for (const [key, group] of groupsOf(recording)) {
     if (group.arrives !== "run") continue;
     const [experiment, chart] = key.split("/");
-    const read = (suffix) =>
-      readFile(path.join(REFERENCE, experiment, "aggregate", `${chart}${suffix}.csv`), "utf8");
     const folder = path.join(REFERENCE, experiment, "aggregate");
-    const [text, all] = await Promise.all([read(""), readFile(path.join(folder, "runs.csv"), "utf8")]);
+    const read = (name) => readFile(path.join(folder, name), "utf8");
+    const [text, all] = await Promise.all([read(`${chart}.csv`), read("runs.csv")]);
     const runs = parse(all)
       .filter(([name]) => name === chart)
       .map(([, ...fields]) => fields);
@@ -233,10 +232,10 @@ test("the last frame of every shipped chart equals its file", async () => {
     const shown = new Film({ text, runs, group: longer, ratio, quantiles: recording.t_quantiles }).filesAt(
       lastMoment(group),
     );
-    const rowsOf = (content) => parse(content);
-    rowsOf(text).forEach((cells, row) =>
+    const frame = parse(shown[""]);
+    parse(text).forEach((cells, row) =>
       cells.forEach((cell, column) => {
-        const found = rowsOf(shown[""])[row][column];
+        const found = frame[row][column];
         if (cell === "" || !Number.isFinite(Number(cell)))
           assert.equal(found, cell, `${key} ${row}:${column}`);
         else near(Number(found), Number(cell), `${key} ${row}:${column}`);
@@ -245,7 +244,7 @@ test("the last frame of every shipped chart equals its file", async () => {
     );
     if (ratio && !text.startsWith("series,x,y")) {
       const low = statistic(shown, "low");
-      const expected = statistic({ spread: await read(".spread") }, "low");
+      const expected = statistic({ spread: await read(`${chart}.spread.csv`) }, "low");
       for (const [series, cells] of Object.entries(expected))
         for (const [x, value] of Object.entries(cells))
           if (value === null) assert.equal(low[series][x], null);

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
-import { applyEdits } from "../../../scripts/deck/text/escape.js";
-import { escapeText } from "../../../scripts/deck/text/escape.js";
+import { applyEdits, escapeText } from "../../../scripts/deck/text/escape.js";
 import { proseOf } from "../../../scripts/deck/text/prose.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { boundElements, readSlide, verdictGroups } from "../../../scripts/deck/text/segments.js";
