@@ -26,39 +26,26 @@ export function changesBetween(group, from, to) {
   return group.seconds.some((at) => at > from && at <= to);
 }
 
-export class Film {
-  #header;
-  #rows;
-  #long;
-  #ratio;
-  #group;
-  #runs;
-  #quantiles;
-
-  /**
-   * @param {{text: string, runs: string[][]|null, group: object, ratio: boolean,
-   *          quantiles: Record<string, number>}} given
-   *   text: the finished `X.csv`; runs: its rows of `runs.csv`, needed if runs or blocks arrive; group: when what arrives
-   *   (recording.json: `arrives, seconds, x, block`); ratio: whether `y` is a ratio with its interval
-   * @throws {CsvError} when a file is no CSV
-   */
-  constructor({ text, runs, group, ratio, quantiles }) {
-    [this.#header, ...this.#rows] = parseCsv(text);
-    this.#long = LONG.every((name, column) => this.#header[column] === name);
-    this.#group = group;
-    this.#ratio = ratio;
-    this.#quantiles = quantiles;
-    this.#runs = runs === null ? null : timed(runs, group);
-  }
+/**
+ * @param {{text: string, runs: string[][]|null, group: object, ratio: boolean,
+ *          quantiles: Record<string, number>}} given
+ *   text: the finished `X.csv`; runs: its rows of `runs.csv`, needed if runs or blocks arrive; group: when what arrives
+ *   (recording.json: `arrives, seconds, x, block`); ratio: whether `y` is a ratio with its interval
+ * @throws {CsvError} when a file is no CSV
+ */
+export function Film({ text, runs, group, ratio, quantiles }) {
+  const [header, ...rows] = parseCsv(text);
+  const isLong = LONG.every((name, column) => header[column] === name);
+  const known = runs === null ? null : timed(runs, group);
 
   /**
    * The smallest and largest value that these series, or their runs, will have; null if there are none.
    * @param {(series: string) => boolean} [isShown]
    */
-  rangeOf(isShown = () => true) {
-    const values = this.#runs
-      ? this.#runs.filter(({ series }) => isShown(series)).map(({ y }) => y)
-      : this.#finished(isShown);
+  function rangeOf(isShown = () => true) {
+    const values = known
+      ? known.filter(({ series }) => isShown(series)).map(({ y }) => y)
+      : finished(isShown);
     if (values.length === 0) return null;
     return values.reduce(({ low, high }, y) => ({ low: Math.min(low, y), high: Math.max(high, y) }), {
       low: Infinity,
@@ -71,60 +58,62 @@ export class Film {
    * @param {number} seconds   of the recording
    * @returns {Record<string, string>} by the part before `.csv`: `""`, and of a wide chart `spread`
    */
-  filesAt(seconds) {
-    if (seconds >= lastMoment(this.#group)) throw new RangeError("the finished chart has its own files");
-    const points = this.#pointsOf(this.#runs?.filter(({ at }) => at <= seconds) ?? []);
-    if (this.#long) return { "": this.#longFile(points, seconds) };
-    return { "": this.#wideFile(points), spread: this.#spreadFile(points) };
+  function filesAt(seconds) {
+    if (seconds >= lastMoment(group)) throw new RangeError("the finished chart has its own files");
+    const points = pointsOf(known?.filter(({ at }) => at <= seconds) ?? []);
+    if (isLong) return { "": longFile(points, seconds) };
+    return { "": wideFile(points), spread: spreadFile(points) };
   }
 
-  #pointsOf(runs) {
+  function pointsOf(arrived) {
     const values = new Map();
-    for (const { series, x, y } of runs) {
+    for (const { series, x, y } of arrived) {
       const key = keyOf(series, x);
       if (!values.has(key)) values.set(key, []);
       values.get(key).push(y);
     }
-    const estimate = this.#ratio ? (ys) => ratioOf(ys, this.#quantiles) : spreadOf;
+    const estimate = ratio ? (ys) => ratioOf(ys, quantiles) : spreadOf;
     return new Map([...values].map(([key, ys]) => [key, estimate(ys)]));
   }
 
-  #wideFile(points) {
-    const xs = this.#header.slice(1);
-    const rows = this.#rows.map(([series]) => [
+  function wideFile(points) {
+    const filled = rows.map(([series]) => [
       series,
-      ...xs.map((x) => numberText(points.get(keyOf(series, Number(x)))?.y)),
+      ...header.slice(1).map((x) => numberText(points.get(keyOf(series, Number(x)))?.y)),
     ]);
-    return csv([this.#header, ...rows]);
+    return csv([header, ...filled]);
   }
 
-  #spreadFile(points) {
-    const [least, greatest] = this.#ratio ? RATIO_BOUNDS : MEDIAN_BOUNDS;
-    const rows = this.#rows.flatMap(([series]) =>
-      this.#header.slice(1).map((x) => {
+  function spreadFile(points) {
+    const [least, greatest] = ratio ? RATIO_BOUNDS : MEDIAN_BOUNDS;
+    const filled = rows.flatMap(([series]) =>
+      header.slice(1).map((x) => {
         const { low, high, n } = points.get(keyOf(series, Number(x))) ?? {};
-        const known = { series, x, [least]: numberText(low), [greatest]: numberText(high), n: numberText(n) };
-        return SPREAD.map((column) => known[column] ?? "");
+        const there = { series, x, [least]: numberText(low), [greatest]: numberText(high), n: numberText(n) };
+        return SPREAD.map((column) => there[column] ?? "");
       }),
     );
-    return csv([SPREAD, ...rows]);
+    return csv([SPREAD, ...filled]);
   }
 
-  #longFile(points, seconds) {
-    const rows = this.#rows.map((fields) => {
+  function longFile(points, seconds) {
+    const filled = rows.map((fields) => {
       const [series, x] = fields;
-      if (this.#group.arrives === "row" && momentOfRow(this.#group, Number(x)) <= seconds) return fields;
+      if (group.arrives === "row" && momentOfRow(group, Number(x)) <= seconds) return fields;
       const point = points.get(keyOf(series, Number(x)));
       return [series, x, ...["y", "low", "high", "n"].map((part) => numberText(point?.[part]))];
     });
-    return csv([this.#header, ...rows]);
+    return csv([header, ...filled]);
   }
 
-  #finished(isShown) {
-    const rows = this.#rows.filter(([series]) => isShown(series));
-    const fields = rows.flatMap((row) => (this.#long ? row.slice(2, 5) : row.slice(1)));
+  function finished(isShown) {
+    const fields = rows
+      .filter(([series]) => isShown(series))
+      .flatMap((row) => (isLong ? row.slice(2, 5) : row.slice(1)));
     return fields.filter((field) => field !== "").map(Number);
   }
+
+  return { rangeOf, filesAt };
 }
 
 /**

@@ -14,7 +14,7 @@ import { canvasesOf } from "../text/canvases.js";
 import { chooseTexts } from "../text/verdict-text.js";
 import { namedDataSet } from "../text/slide-data.js";
 import { changesBetween, lastMoment } from "./film.js";
-import { Recording } from "./recording.js";
+import { readRecording } from "./recording.js";
 import { Playback } from "./timeline.js";
 import { lackingWords, runPosition, runTitle } from "./words.js";
 
@@ -81,7 +81,7 @@ export async function startRecordedRun({ deck, charts, data, seconds: asked, ann
   async function isRecorded() {
     try {
       if (data.bundle) throw new Error("a bundle does not say when its runs arrived");
-      recording ??= await Recording.of(data.dataSet);
+      recording ??= await readRecording(data.dataSet);
       return true;
     } catch (error) {
       badge?.remove();

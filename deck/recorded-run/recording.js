@@ -9,31 +9,18 @@ import { groupsOf, timelineOf } from "./timeline.js";
 /** The file with the runs of all charts of a folder. */
 const RUNS = "runs.csv";
 
-export class Recording {
-  #dataSet;
-  #document;
-  #films = new Map();
+/**
+ * @param {string} dataSet
+ * @param {object} document   its recording.json
+ */
+export function Recording(dataSet, document) {
+  /** By chart: when its parts arrive. */
+  const groups = groupsOf(document);
+  /** Charts whose files could not be read. */
+  const lacking = new Set();
+  const films = new Map();
   /** By folder: the runs of all of its charts. */
-  #runs = new Map();
-
-  constructor(dataSet, document) {
-    this.#dataSet = dataSet;
-    this.#document = document;
-    /** By chart: when its parts arrive. */
-    this.groups = groupsOf(document);
-    /** Charts whose files could not be read. */
-    this.lacking = new Set();
-  }
-
-  /** @throws {Error} that says what to do if there is no recording */
-  static async of(dataSet) {
-    return new Recording(dataSet, await readRecording(dataSet));
-  }
-
-  /** The order in which the cells of these experiments arrived; null if none was recorded. */
-  timelineOf(experiments) {
-    return timelineOf(this.#document, experiments);
-  }
+  const runs = new Map();
 
   /**
    * What an address names, if it is a chart's file of the recorded data set.
@@ -41,9 +28,9 @@ export class Recording {
    *   suffix: "" of the chart's own file, "spread" of its bounds; key: `<experiment>/<chart>`; isOfRuns: the file has the runs of
    *   all charts of its folder, and is no chart's
    */
-  fileAt(address) {
+  function fileAt(address) {
     const parts = address === null ? null : partsOf(address);
-    if (!parts?.chart || parts.dataSet !== this.#dataSet) return null;
+    if (!parts?.chart || parts.dataSet !== dataSet) return null;
     const { experiment } = parts;
     const [, chart, suffix = ""] = /^(.+?)(?:\.(spread))?$/.exec(parts.chart);
     const [path] = address.split(/[?#]/, 1);
@@ -53,9 +40,9 @@ export class Recording {
   }
 
   /** A chart's frames; null if one of its files cannot be read, and then the chart is shown complete. */
-  filmOf(file) {
-    if (!this.#films.has(file.key)) this.#films.set(file.key, this.#makeFilm(file));
-    return this.#films.get(file.key);
+  function filmOf(file) {
+    if (!films.has(file.key)) films.set(file.key, makeFilm(file));
+    return films.get(file.key);
   }
 
   /**
@@ -64,44 +51,54 @@ export class Recording {
    * @param {(key: string) => number} momentOf   seconds since the experiment began, by a chart's key; Infinity if the
    *   chart is complete
    */
-  async runsAt({ folder, experiment }, momentOf) {
-    const { header, charts } = await this.#runsIn(folder);
-    const rows = [...charts].flatMap(([chart, runs]) => {
+  async function runsAt({ folder, experiment }, momentOf) {
+    const { header, charts } = await runsIn(folder);
+    const rows = [...charts].flatMap(([chart, all]) => {
       const key = `${experiment}/${chart}`;
       const at = momentOf(key);
-      const arrived = at === Infinity ? runs : arrivedRuns(runs, this.groups.get(key), at);
+      const arrived = at === Infinity ? all : arrivedRuns(all, groups.get(key), at);
       return arrived.map((fields) => [chart, ...fields]);
     });
     return csv([header, ...rows]);
   }
 
-  async #makeFilm({ folder, chart, key }) {
-    const group = this.groups.get(key);
+  async function makeFilm({ folder, chart, key }) {
+    const group = groups.get(key);
     try {
-      const [text, runs] = await Promise.all([
+      const [text, own] = await Promise.all([
         loadText(`${folder}/${chart}.csv`),
-        ["run", "block"].includes(group.arrives) ? this.#runsOf(folder, chart) : null,
+        ["run", "block"].includes(group.arrives) ? runsOf(folder, chart) : null,
       ]);
-      const { t_quantiles: quantiles } = this.#document;
-      return new Film({ text, runs, group, ratio: chart.startsWith("ratio-"), quantiles });
+      const { t_quantiles: quantiles } = document;
+      return Film({ text, runs: own, group, ratio: chart.startsWith("ratio-"), quantiles });
     } catch (error) {
       console.error(error);
-      this.lacking.add(key);
+      lacking.add(key);
       return null;
     }
   }
 
-  async #runsOf(folder, chart) {
-    const runs = (await this.#runsIn(folder)).charts.get(chart);
-    if (!runs) throw new Error(`${folder}/${RUNS} has no run of ${chart}`);
-    return runs;
+  async function runsOf(folder, chart) {
+    const own = (await runsIn(folder)).charts.get(chart);
+    if (!own) throw new Error(`${folder}/${RUNS} has no run of ${chart}`);
+    return own;
   }
 
   /** Reads a folder's runs once for all of its charts. */
-  #runsIn(folder) {
-    if (!this.#runs.has(folder)) this.#runs.set(folder, readRuns(`${folder}/${RUNS}`));
-    return this.#runs.get(folder);
+  function runsIn(folder) {
+    if (!runs.has(folder)) runs.set(folder, readRuns(`${folder}/${RUNS}`));
+    return runs.get(folder);
   }
+
+  return {
+    groups,
+    lacking,
+    /** The order in which the cells of these experiments arrived; null if none was recorded. */
+    timelineOf: (experiments) => timelineOf(document, experiments),
+    fileAt,
+    filmOf,
+    runsAt,
+  };
 }
 
 /** @returns {Promise<{header: string[], charts: Map<string, string[][]>}>} charts: rows by chart, without its name */
@@ -116,13 +113,13 @@ async function readRuns(url) {
 }
 
 /** @throws {Error} that says what to do if there is no recording */
-async function readRecording(dataSet) {
+export async function readRecording(dataSet) {
   const address = `benchmarks/${dataSet}/recording.json`;
   const anew = `./replay derive --data ${dataSet} writes it`;
   const response = await fetch(address, { cache: "no-cache" }).catch(() => null);
   if (!response?.ok) throw new Error(`there is no ${address}; ${anew}`);
-  const recording = await response.json().catch(() => null);
-  if (recording?.schema_version !== 1 || !recording.experiments)
+  const document = await response.json().catch(() => null);
+  if (document?.schema_version !== 1 || !document.experiments)
     throw new Error(`this deck cannot read the recording ${address}; ${anew}`);
-  return recording;
+  return Recording(dataSet, document);
 }

@@ -68,7 +68,7 @@ const RUNS = [
 ];
 const GROUP = { arrives: "run", seconds: [10, 20, 30], x: [4096, 8192, 4096], block: [1, 1, 2] };
 const film = (given) =>
-  new Film({ text: WIDE, runs: RUNS, group: GROUP, ratio: false, quantiles: QUANTILES, ...given });
+  Film({ text: WIDE, runs: RUNS, group: GROUP, ratio: false, quantiles: QUANTILES, ...given });
 
 /** A statistic of a spread file, as a table of the chart's form. */
 function statistic(files, column) {
@@ -229,7 +229,7 @@ test("the last frame of every shipped chart equals its file", async () => {
       x: [...group.x, 0],
       block: [...group.block, 0],
     };
-    const shown = new Film({ text, runs, group: longer, ratio, quantiles: recording.t_quantiles }).filesAt(
+    const shown = Film({ text, runs, group: longer, ratio, quantiles: recording.t_quantiles }).filesAt(
       lastMoment(group),
     );
     const frame = parse(shown[""]);
@@ -384,7 +384,7 @@ test("the line says what is played, how fast, and how far it is", () => {
 });
 
 test("an address of a chart's file names chart and companion; another address names nothing", () => {
-  const recording = new Recording("local", { experiments: {} });
+  const recording = Recording("local", { experiments: {} });
   assert.deepEqual(recording.fileAt("benchmarks/local/rbd-bench/aggregate/latency-p99-9.spread.csv?v=/1"), {
     folder: "benchmarks/local/rbd-bench/aggregate",
     experiment: "rbd-bench",

@@ -13,17 +13,7 @@ import { MARK, Mark, boxAround } from "./mark.js";
 import { shapeOf } from "./pen.js";
 
 export { placedLabelsOf } from "./drawing.js";
-export {
-  aboutIn,
-  emOf,
-  isEmphasised,
-  isFlipped,
-  marksOf,
-  shownIn,
-  textWidth,
-  themeOf,
-  titleAbove,
-} from "./in-chart.js";
+export * from "./in-chart.js";
 export { acrossScale, laneOfEach, laneScale, namesInLanes } from "./lanes.js";
 export { HIDING, MARK, Mark } from "./mark.js";
 export { LINE, boxesAlong } from "./mark-labels.js";
