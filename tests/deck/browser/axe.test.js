@@ -27,7 +27,6 @@ test("also in the dark theme every text of every slide stands out from its backg
   assert.deepEqual(problems, []);
   const looked = passed["color-contrast"];
   assert.ok(looked > 500, `only ${looked} texts were looked at`);
-  await page.close();
 });
 
 test("axe finds nothing on slides whose charts show errors", async () => {
@@ -41,7 +40,6 @@ test("axe finds nothing on slides whose charts show errors", async () => {
   }
   assert.ok((await page.locator("[role=alert]").count()) > 0, "no chart shows an error");
   assert.deepEqual(problems, []);
-  await page.close();
 });
 
 test("axe finds nothing in the whole document: deck, overview, scroll view and front page, in light and dark", async () => {
@@ -95,7 +93,6 @@ test("axe finds nothing in the whole document of a phone's deck, with drawings a
   assert.ok(await phone.evaluate(() => document.documentElement.classList.contains("phone")));
   await loadAxe(phone);
   assert.deepEqual(await axeInBothThemes(phone), []);
-  await phone.close();
 });
 
 test("axe finds nothing in the whole document of the second talk", async () => {
@@ -104,7 +101,6 @@ test("axe finds nothing in the whole document of the second talk", async () => {
   await goTo(page, "curve");
   await loadAxe(page);
   assert.deepEqual(await axeInBothThemes(page), []);
-  await page.close();
 });
 
 test("axe finds nothing in overlays, in notes, nor in a table in a chart's place, in light and dark", async () => {
@@ -132,7 +128,6 @@ test("axe finds nothing in overlays, in notes, nor in a table in a chart's place
   await page.getByRole("button", { name: "Notes" }).click();
   await look("notes", page, [".reader-notes"]);
   assert.deepEqual(problems, []);
-  await page.close();
 });
 
 test("axe finds nothing in the speaker view and in the two slides that it shows", async () => {
@@ -147,5 +142,4 @@ test("axe finds nothing in the speaker view and in the two slides that it shows"
     problems.push(...(await axeProblems(frame)).map((text) => `${what}: ${text}`));
   }
   assert.deepEqual(problems, []);
-  await page.close();
 });

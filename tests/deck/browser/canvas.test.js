@@ -24,7 +24,6 @@ test("a chart of some series shows only those, and keeps the numbers of all", as
       .sort(),
   );
   assert.ok(Object.keys(chart.series).length > chart.shown.length);
-  await page.close();
 });
 
 for (const [reducedMotion, between] of [
@@ -51,7 +50,6 @@ for (const [reducedMotion, between] of [
     }, between);
     assert.ok(Math.abs(before - settled) > 2, `the two charts differ there: ${before}, ${settled}`);
     assert.ok(Math.abs(first - (reducedMotion === "reduce" ? settled : before)) < 1, `${first}`);
-    await page.close();
   });
 
 for (const deviceScaleFactor of [1, 2])
@@ -76,7 +74,6 @@ for (const deviceScaleFactor of [1, 2])
         assert.ok(Math.abs(drawn[1] - shown[1]) <= 2, `${drawn} for ${shown}`);
       }
     }
-    await page.close();
   });
 
 test("of 100,000 points a chart draws values of the file's own, including the highest and the lowest, and keeps all", async () => {
@@ -111,8 +108,6 @@ test("of 100,000 points a chart draws values of the file's own, including the hi
     points.reduce(([low, high], [, y]) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity]);
   assert.deepEqual(extent(drawn), extent(rows));
   assert.deepEqual([drawn[0], drawn.at(-1)], [rows[0], rows.at(-1)]);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("an axis of clients has whole numbers, at the measured counts", async () => {
@@ -129,7 +124,6 @@ test("an axis of clients has whole numbers, at the measured counts", async () =>
     assert.deepEqual(labels, ["1", "2", "4", "8"]);
     assert.equal(title, "Clients");
   }
-  await page.close();
 });
 
 test("each trial is a dot over its number, without a line between them", async () => {
@@ -154,5 +148,4 @@ test("each trial is a dot over its number, without a line between them", async (
     ticks: chart.labels.map(String),
     title: "Trial",
   });
-  await page.close();
 });

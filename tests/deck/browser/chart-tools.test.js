@@ -85,8 +85,6 @@ test("T shows the charts of a slide as one table with exactly the figures of the
   await press(page, "t", () => !document.querySelector("#tools-panels .chart-table-view"));
   assert.equal(await page.$$eval("#tools-panels [inert]", (all) => all.length), 0);
   assert.deepEqual(await chartsOf(page, "tools-panels"), before);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("on a stage, where nobody can scroll, a table that is too wide leaves out the intervals", async () => {
@@ -133,8 +131,6 @@ test("a table that does not fit ends with a whole row, and says how many rows fo
     () => document.querySelector("#tools-wide .chart-table-rest").textContent === "",
   );
   assert.equal((await facts()).whole, first.rows);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a table follows changes of its file", async () => {
@@ -147,7 +143,6 @@ test("a table follows changes of its file", async () => {
     document.querySelector("#tools-steps .chart-table-view [data-figure='99999999']"),
   );
   await deck.replaceFile(name, text);
-  await page.close();
 });
 
 test("a table gives its place back to charts that are not made yet, and keeps no figures of other data", async () => {
@@ -164,8 +159,6 @@ test("a table gives its place back to charts that are not made yet, and keeps no
       (canvas) => window.replay.charts.charts.get(canvas).model,
     ),
   );
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("R changes all panels to absolute values, with the line to which ratios refer, and says so", async () => {
@@ -205,8 +198,6 @@ test("R changes all panels to absolute values, with the line to which ratios ref
     "ratio-throughput-write-rand.csv",
   ]);
   assert.deepEqual(await measure(), ["The slide's own measure"]);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("Y changes the axis of all panels together, D shows every run as a dot", async () => {
@@ -242,7 +233,6 @@ test("Y changes the axis of all panels together, D shows every run as a dot", as
     ),
     [null, null],
   );
-  await page.close();
 });
 
 test("on stage a slide returns to its author's settings when it is entered again", async () => {
@@ -266,8 +256,6 @@ test("on stage a slide returns to its author's settings when it is entered again
     }),
     { scale: null, runs: false, used: null },
   );
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("on stage there are no controls and no panel, and no part of a chart takes the focus", async () => {
@@ -276,7 +264,6 @@ test("on stage there are no controls and no panel, and no part of a chart takes 
   assert.equal(await page.locator(".chart-controls, dialog, .chart-toast").count(), 0);
   const takers = "button, input, select, textarea, canvas[tabindex]";
   assert.equal(await page.locator(takers).filter({ visible: true }).count(), 0);
-  await page.close();
 });
 
 test("each click reveals one line, on an axis that does not move", async () => {
@@ -316,8 +303,6 @@ test("each click reveals one line, on an axis that does not move", async () => {
   assert.deepEqual((await facts()).shown, third.shown);
   await page.evaluate(() => window.replay.deck.toggleOverview(false));
   assert.deepEqual((await facts()).shown, second.shown);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("on paper all steps are shown", async () => {
@@ -330,7 +315,6 @@ test("on paper all steps are shown", async () => {
     return slot.shownModel.series.map(({ name }) => name);
   });
   assert.deepEqual(shown, ["Without journal", "With journal", "Journal mirrored"]);
-  await page.close();
 });
 
 test("the margin of a claim and published figures are marked, each where it belongs", async () => {
@@ -343,7 +327,6 @@ test("the margin of a claim and published figures are marked, each where it belo
     / · shaded: 0\.800× to 1\.25× counts as no difference/,
   );
   assert.doesNotMatch(await page.textContent("#tools-panels .provenance"), /shaded/);
-  await page.close();
 });
 
 test("a second data set is drawn beside the first, and the label names both", async () => {
@@ -373,8 +356,6 @@ test("a second data set is drawn beside the first, and the label names both", as
     await page.textContent("#tools-clients .provenance"),
     /fixture-small has nothing to compare with here/,
   );
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a comparison with a missing data set is refused, and a message lists the existing ones", async () => {
@@ -384,7 +365,6 @@ test("a comparison with a missing data set is refused, and a message lists the e
     /no data set “nowhere” to compare with.*fixture, fixture-small/,
   );
   assert.doesNotMatch(await page.textContent("#tools-steps .provenance"), /nowhere/);
-  await page.close();
 });
 
 test("a reader has buttons that show what is on, and charts that can be read with the keyboard", async () => {
@@ -419,8 +399,6 @@ test("a reader has buttons that show what is on, and charts that can be read wit
   assert.equal(await page.evaluate(() => document.activeElement.tagName), "BODY");
   assert.equal(await page.evaluate(() => window.replay.deck.isOverview()), false);
   assert.deepEqual(await page.evaluate(layoutProblems, "tools-panels"), []);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the panel says where a chart comes from and copies its CSV, its command and its picture", async () => {
@@ -482,8 +460,6 @@ test("the panel says where a chart comes from and copies its CSV, its command an
   await page.keyboard.press("Escape");
   await panel.waitFor({ state: "detached" });
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "tools-panels");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("an address leads to one chart of a slide", async () => {
@@ -493,5 +469,4 @@ test("an address leads to one chart of a slide", async () => {
   await page.close();
   const stage = await open("&chart=2", "tools-panels");
   assert.ok(await stage.$eval("#tools-panels--2", (one) => one.classList.contains("linked")));
-  await stage.close();
 });

@@ -35,7 +35,6 @@ test("a changed CSV file reaches the open chart in place, without reload", async
   });
   assert.ok(same, "the chart is another one, or the page was loaded again");
   await deck.replaceFile(name, text);
-  await page.close();
 });
 
 test("a changed manifest reaches sentences, notes and labels", async () => {
@@ -54,7 +53,6 @@ test("a changed manifest reaches sentences, notes and labels", async () => {
   assert.match(facts.notes, /\b77\b/);
   assert.match(facts.label, /^fixture: another label · n = 10 · 3 Jan 2026 · limited by the CPU(?: · |$)/);
   await deck.replaceFile("fixture/manifest.json", text);
-  await page.close();
 });
 
 test("a manifest that changes while the deck starts reaches sentences that were written before", async () => {
@@ -83,7 +81,6 @@ test("a manifest that changes while the deck starts reaches sentences that were 
   await opening;
   await page.waitForFunction(() => document.querySelector("#setup dd").textContent.includes("99.1.2"));
   await deck.replaceFile(name, text);
-  await page.close();
 });
 
 test("every bound value of slides and notes is filled from the manifest, and keeps its own text without one", async () => {
@@ -118,7 +115,6 @@ test("every bound value of slides and notes is filled from the manifest, and kee
   await without.waitForFunction(
     () => document.querySelector("#journal-ratio .provenance").textContent === "tentacle · no manifest",
   );
-  await without.close();
 });
 
 test("a slide of another data set shows that one, and ?data= shows one data set on all slides", async () => {
@@ -195,7 +191,6 @@ test("?data= shows another data set's charts and manifest", async () => {
     /^fixture-small: .* n = 1 · 1 Feb 2026/,
   );
   assert.equal(await page.locator(".notice").count(), 0);
-  await page.close();
 });
 
 test("a missing or impossible data set is answered with a message that names the existing ones", async () => {
@@ -235,7 +230,6 @@ test("a chart that the awaited data set lacks shows its stand-in, and switches w
   assert.deepEqual(chart.series, { "Without journal": [10, 20] });
   assert.match(await page.textContent("#clients .provenance"), /fixture-small: .*; fixture: /);
   await rm(path.join(deck.benchmarks, "fixture-small/client-sweep"), { recursive: true });
-  await page.close();
 });
 
 test("a chart keeps the talk's colours, on the talk's page, where the system's replace those of pages", async () => {
@@ -258,7 +252,6 @@ test("a chart keeps the talk's colours, on the talk's page, where the system's r
     return [1, 2].map((value) => color({ tick: { value } }));
   });
   assert.notEqual(free, other, "the line at 1 would be one of many");
-  await page.close();
 });
 
 test("charts take the colours of the page when the system turns dark", async () => {
@@ -277,5 +270,4 @@ test("charts take the colours of the page when the system turns dark", async () 
       window.replay.charts.charts.get(canvas).chart.data.datasets[0].borderColor === "rgb(243, 241, 234)"
     );
   });
-  await page.close();
 });

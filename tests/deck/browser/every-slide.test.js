@@ -193,7 +193,7 @@ for (const [dataSet, { more, slides, fewest, kinds }] of Object.entries(SHOWN))
     let counted;
     let first;
     before(async () => {
-      page = await deck.openDeck(`?data=${dataSet}`, { colorScheme: "light" });
+      page = await deck.openDeck(`?data=${dataSet}`, { stays: true, colorScheme: "light" });
       await loadAxe(page);
       const { numbers, seen } = numbersOf(dataSet, await chartsHeld(page));
       counted = seen;

@@ -41,14 +41,12 @@ test("the first screen has the question, what mirroring is, the answer, its char
     const box = await page.locator(selector).first().boundingBox();
     assert.ok(box.y >= 0 && box.y + box.height <= 720, `${selector} ends at ${box.y + box.height} px`);
   }
-  assert.deepEqual(page.complaints, []);
   assert.equal(await page.locator(".notice").count(), 0, "something was removed from its text");
   assert.deepEqual(askedElsewhere(page, deck.url), []);
   assert.ok(
     !page.asked.some((address) => address.includes("90-appendix")),
     "chapters that nobody asked for were read",
   );
-  await page.close();
 });
 
 test("the lead chart draws its file, in four panels with one y axis, and the same figures as a table", async () => {
@@ -91,7 +89,6 @@ test("the lead chart draws its file, in four panels with one y axis, and the sam
   assert.equal(await page.locator(".files a").count(), 4);
   assert.equal(await page.locator(".scrolled tbody tr").count(), columns, "a row for each size of the files");
   assert.match(await text(page, "#reader-chart .provenance"), /^fixture/);
-  await page.close();
 });
 
 test("it says where it was measured, to whom it applies, and each mode in the table, under headings one level below each other", async () => {
@@ -108,7 +105,6 @@ test("it says where it was measured, to whom it applies, and each mode in the ta
   assert.equal(levels[0], 1);
   levels.slice(1).forEach((level, at) => assert.ok(level - levels[at] <= 1, levels.join(" ")));
   assert.equal(await page.locator("main, [role=main]").count(), 1);
-  await page.close();
 });
 
 test("whatever the verdicts, each group of texts shows exactly one, and the answer is one sentence", async () => {
@@ -129,8 +125,6 @@ test("whatever the verdicts, each group of texts shows exactly one, and the answ
     assert.equal(chosen, 1, `${verdict}: ${chosen} texts on the journal's price`);
   }
   await deck.replaceFile(CLAIMS, original);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a changed CSV file reaches the page's chart in place", async () => {
@@ -149,7 +143,6 @@ test("a changed CSV file reaches the page's chart in place", async () => {
   await deck.replaceFile(name, original.replace(`With journal,${first}`, "With journal,3.21"));
   await drawn(3.21);
   await deck.replaceFile(name, original);
-  await page.close();
 });
 
 test("a link leads to the slides, Back returns, and another cut keeps the data set", async () => {
@@ -169,8 +162,6 @@ test("a link leads to the slides, Back returns, and another cut keeps the data s
   await page.goto(short.href);
   await page.waitForSelector(READY.deck);
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), "shop");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the command is copied with the keyboard, and the page says so", async () => {
@@ -180,7 +171,6 @@ test("the command is copied with the keyboard, and the page says so", async () =
   await page.waitForFunction(() => document.querySelector(".command [role=status]").textContent !== "");
   assert.equal(await text(page, ".command [role=status]"), "Copied.");
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /npm start$/);
-  await page.close();
 });
 
 for (const [name, viewport] of Object.entries({
@@ -209,7 +199,6 @@ for (const [name, viewport] of Object.entries({
       await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
       "it scrolls sideways",
     );
-    await page.close();
   });
 
 test("on a phone a link of the page leads to the top of its slide, title first", async () => {
@@ -223,7 +212,6 @@ test("on a phone a link of the page leads to the top of its slide, title first",
   }));
   assert.ok(Math.abs(slide) <= 1, `the slide begins at ${slide} px`);
   assert.ok(title >= 0 && title < 200, `its title is at ${title} px`);
-  await page.close();
 });
 
 test("without its text the page says which file is missing, and still links to the slides", async () => {
@@ -234,5 +222,4 @@ test("without its text the page says which file is missing, and still links to t
   });
   assert.match(await text(page, ".chapter-error"), /slides\/rpo\/reader\.md/);
   assert.equal(await page.getAttribute("a", "href"), "#/");
-  await page.close();
 });

@@ -78,6 +78,7 @@ before(async () => {
     await writeFile(path.join(deck.benchmarks, fileOf(kind, OTHER)), scaled(text, 0.5));
   }
   page = await deck.openDeck(`?data=fixture&compare=${OTHER}&explore`, {
+    stays: true,
     hash: `#/${KINDS[0].kind}`,
     prepare: (opened) => onlyMarkdown(opened, CHAPTER),
   });

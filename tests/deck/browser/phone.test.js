@@ -15,7 +15,7 @@ let page;
 
 before(async () => {
   deck = await startDeck();
-  page = await openPhone();
+  page = await openPhone("#/shop", { stays: true });
 });
 after(() => deck?.close());
 
@@ -72,7 +72,6 @@ test("a notice covers less than half of the smallest phone, and not the end of t
     const { top } = document.querySelector(".notices").getBoundingClientRect();
     return end.getBoundingClientRect().bottom <= top + 1;
   });
-  await one.close();
 });
 
 test(`on a phone no text of a slide is below ${SMALLEST_TEXT_PX} px, and none is cut off`, async () => {
@@ -134,7 +133,6 @@ test("a drawing is whole on a phone, and on the smallest: nothing of it is off t
   assert.deepEqual(await page.evaluate(drawingProblems), []);
   const small = await openChapters(["10-tax-and-lottery"], "#/one-write", () => {}, SMALLEST);
   assert.deepEqual(await small.evaluate(drawingProblems), []);
-  await small.close();
 });
 
 test("on the smallest phone each row of a table is a card with its columns' names, still a table, and none scrolls", async () => {
@@ -164,7 +162,6 @@ test("on the smallest phone each row of a table is a card with its columns' name
   });
   assert.deepEqual(problems, []);
   assert.ok(tables > 3, `${tables} tables`);
-  await page.close();
 });
 
 test("on a phone a chart is drawn when it comes into sight, sharp, and as wide as its slide allows", async () => {
@@ -300,7 +297,6 @@ test("a link within the deck leads to the top of its slide, too", async () => {
   await opened.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "mirror-lag");
   await raiseFirstSlide(opened);
   await assertAtTop(opened, "mirror-lag");
-  await opened.close();
 });
 
 test("the page does not jump back if the reader has scrolled on", async () => {
@@ -310,5 +306,4 @@ test("the page does not jump back if the reader has scrolled on", async () => {
   await raiseFirstSlide(opened);
   assert.equal(await opened.evaluate(() => window.replay.deck.getCurrentSlide().id), "claims");
   assert.ok((await topOf(opened, "outrun")) < -844);
-  await opened.close();
 });

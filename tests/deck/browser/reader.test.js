@@ -50,8 +50,6 @@ test("the contents name every slide in order, and lead to it", async () => {
   await dialog.locator('a[href="#/journal-ratio"]').click();
   await dialog.waitFor({ state: "detached" });
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id === "journal-ratio");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the search finds words of slides and of notes, by keyboard only", async () => {
@@ -79,7 +77,6 @@ test("the search finds words of slides and of notes, by keyboard only", async ()
   await page.waitForFunction(() => /No slide/.test(document.querySelector(".contents-count").textContent));
   await page.keyboard.press("Escape");
   await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
-  await page.close();
 });
 
 test("Enter waits for what is found, and does not open the first of the contents", async () => {
@@ -104,7 +101,6 @@ test("Enter waits for what is found, and does not open the first of the contents
   await dialog.waitFor({ state: "detached" });
   await page.waitForFunction(() => window.replay.deck.getCurrentSlide().id !== "shop");
   assert.equal(await here(page), found);
-  await page.close();
 });
 
 test("Home and End lead to the first and the last slide, whichever of their chapters was seen last", async () => {
@@ -125,7 +121,6 @@ test("Home and End lead to the first and the last slide, whichever of their chap
   assert.equal(await here(page), ends[0]);
   await page.keyboard.press("End");
   assert.equal(await here(page), ends[1]);
-  await page.close();
 });
 
 test("that a slide is not in the cut is said until one leaves the slide that is shown instead", async () => {
@@ -142,7 +137,6 @@ test("that a slide is not in the cut is said until one leaves the slide that is 
   );
   await page.evaluate(() => window.replay.deck.slide(0, 0));
   await notice.waitFor({ state: "detached" });
-  await page.close();
 });
 
 test("no link of a reader's leads onto the stage", async () => {
@@ -153,7 +147,6 @@ test("no link of a reader's leads onto the stage", async () => {
   await page.keyboard.press("c");
   const other = page.locator(".contents-body p", { hasText: "Another talk: " }).locator("a").first();
   assert.match(await other.getAttribute("href"), /\?explore$/);
-  await page.close();
 });
 
 test("what has the focus in a dialog is not under the parts of it that stay in sight", async () => {
@@ -176,7 +169,6 @@ test("what has the focus in a dialog is not under the parts of it that stay in s
     await page.keyboard.press("Escape");
     await page.locator(`dialog.${kind}`).waitFor({ state: "detached" });
   }
-  await page.close();
 });
 
 test("no key is lost: not in the moment after something closed, nor while what it opens is fetched", async () => {
@@ -223,8 +215,6 @@ test("no key is lost: not in the moment after something closed, nor while what i
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
   }
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the key that opened the panel about charts closes it", async () => {
@@ -234,8 +224,6 @@ test("the key that opened the panel about charts closes it", async () => {
   await panel.waitFor();
   await page.keyboard.press("i");
   await panel.waitFor({ state: "detached" });
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("whoever presses the key of a panel again while it is fetched gets one panel", async () => {
@@ -254,7 +242,6 @@ test("whoever presses the key of a panel again while it is fetched gets one pane
   await page.locator("dialog.chart-panel[open]").first().waitFor();
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
   assert.equal(await page.locator("dialog.chart-panel").count(), 1);
-  await page.close();
 });
 
 test("a query is text, and never markup", async () => {
@@ -264,7 +251,6 @@ test("a query is text, and never markup", async () => {
   await page.waitForFunction(() => document.querySelector(".contents-count").textContent !== "");
   assert.equal(await page.locator("dialog.reader-dialog img").count(), 0);
   assert.equal(await page.evaluate(() => window.hacked ?? null), null);
-  await page.close();
 });
 
 test("the bar covers no slide, shows the position, and changes slides", async () => {
@@ -288,7 +274,6 @@ test("the bar covers no slide, shows the position, and changes slides", async ()
   await page.waitForFunction(() =>
     /appendix/i.test(document.querySelector(".reader-bar .position").textContent),
   );
-  await page.close();
 });
 
 test("notes are shown beside the slide, and follow it", async () => {
@@ -312,7 +297,6 @@ test("notes are shown beside the slide, and follow it", async () => {
   assert.equal(await shown(), await own());
   await page.getByRole("button", { name: "Notes" }).click();
   await notes.waitFor({ state: "hidden" });
-  await page.close();
 });
 
 test("a reader chooses light or dark, charts follow, and the choice is kept", async () => {
@@ -339,7 +323,6 @@ test("a reader chooses light or dark, charts follow, and the choice is kept", as
   await page.goto(`${deck.url}?data=fixture#/throughput-write-seq`);
   await page.waitForSelector(READY.deck);
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme ?? null), null);
-  await page.close();
 });
 
 test("the skip link leads past the charts of a slide to the controls", async () => {
@@ -354,7 +337,6 @@ test("the skip link leads past the charts of a slide to the controls", async () 
   await page.keyboard.press("Escape");
   await page.locator("dialog.reader-dialog").waitFor({ state: "detached" });
   assert.equal(await here(page), "journal-ratio");
-  await page.close();
 });
 
 test("on a phone an address leads to its slide, scrolling names the slide in sight, and turning the phone keeps it", async () => {
@@ -376,6 +358,4 @@ test("on a phone an address leads to its slide, scrolling names the slide in sig
   await page.waitForFunction(() => window.replay?.deck && !window.replay.deck.isScrollView());
   await page.waitForSelector(READY.deck);
   assert.equal(await here(page), "setup");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });

@@ -79,13 +79,11 @@ test("every view of the built site works from a subfolder of a plain server, and
   }
   await openSpeakerView(page);
   assert.deepEqual(askedElsewhere(page, site.url), []);
-  assert.deepEqual(page.complaints, []);
   assert.ok(page.asked.some((address) => address.endsWith(".csv")));
   assert.ok(
     !page.asked.some((address) => address.includes("__replay")),
     "a static site does not wait for news of a server",
   );
-  await page.close();
 });
 
 test("the page forbids foreign scripts, and everything from elsewhere", async () => {
@@ -115,8 +113,6 @@ test("`?talk=` opens another talk of the same site, with its own title, slides a
   const link = page.getByRole("link", { name: "What does your RPO cost?" });
   await link.click();
   await page.waitForURL(/\/some\/where\/index\.html/);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("where there is Node and nothing else, no shell, no Python, no browser that starts, the site is built without a picture, and the build says so", async () => {
@@ -208,8 +204,6 @@ test("each chart has a page that another site may frame under a strict policy: t
     page.asked.join("\n"),
   );
   assert.ok(!page.asked.some((address) => /benchmarks\//.test(address)), "the data are in the page");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the page of claims by data set has the talk's type and colours, its verdicts come first on a phone, and axe finds nothing", async () => {
@@ -251,8 +245,6 @@ test("the page of claims by data set has the talk's type and colours, its verdic
   await page.waitForSelector(READY.deck);
   assert.equal(await colorOf("table.claims .refuted"), refuted);
   assert.deepEqual(askedElsewhere(page, whole.url), []);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("axe finds nothing on charts that others frame", async () => {
@@ -315,7 +307,6 @@ test("the first slide needs only the files that the page itself names", async ()
   await page.waitForSelector(".reveal.ready section.present :is(h1, h2)");
   assert.match(await page.innerText(".reveal section.present :is(h1, h2)"), /\w/);
   assert.ok(heldBack.length > 0, "the charts' code comes later");
-  await page.close();
 });
 
 test("the lead talk's first chart is drawn with no more JavaScript than its budget; the rest comes later", async () => {
@@ -338,7 +329,6 @@ test("the lead talk's first chart is drawn with no more JavaScript than its budg
   );
   const total = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(total <= BUDGET.script, `${total} bytes gzipped: ${sent.join(", ")}`);
-  await page.close();
 });
 
 /** Makes the page of a site read its slides as the stage does: as Markdown. */
@@ -437,7 +427,6 @@ test("where no script runs, the page says that it needs JavaScript", async () =>
   const page = await browser.newPage({ javaScriptEnabled: false });
   await page.goto(site.url);
   assert.match(await page.locator("noscript").innerText(), /needs JavaScript/);
-  await page.close();
 });
 
 test("the published talk says where it can be cloned: on its last slide, and in the QR code", async () => {
@@ -448,7 +437,6 @@ test("the published talk says where it can be cloned: on its last slide, and in 
   await page.waitForSelector(".qr svg");
   assert.equal(await page.getAttribute(".qr svg", "aria-label"), "QR code: https://people.example/talk");
   assert.equal(await page.textContent(".qr a"), "people.example/talk");
-  await page.close();
 });
 
 test("a bundle that is dropped on the site, or named by its address, tells the talk with its numbers; a hostile one does not", async () => {
@@ -498,7 +486,6 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   assert.match(notices[0], /^Numbers of a bundle/);
   assert.match(notices[1], /The bundle is not shown\. .* The numbers on show stay\.$/);
   assert.equal(await figure(), "7.8×");
-  assert.deepEqual(page.complaints, []);
   await page.close();
 
   const named = await openSite("?stage&bundle=others.bundle#/journal-ratio", {
@@ -514,7 +501,6 @@ test("a bundle that is dropped on the site, or named by its address, tells the t
   await named.waitForSelector(READY.deck);
   assert.match(await named.textContent(".notice"), /names a bundle of another site/);
   assert.equal(await named.textContent(FIGURE), own);
-  await named.close();
 });
 
 test("from the numbers of a dropped bundle, the way back leads to the slide that is on show by then", async () => {
@@ -529,7 +515,6 @@ test("from the numbers of a dropped bundle, the way back leads to the slide that
   await page.waitForSelector(READY.deck);
   assert.match(page.url(), /\?stage&data=fixture#\/setup(\/\d+)?$/);
   assert.equal(await page.locator(".of-bundle").count(), 0);
-  await page.close();
 });
 
 test("as the window becomes a phone's, a reader who stays with a dropped bundle is asked once", async () => {
@@ -559,7 +544,6 @@ test("as the window becomes a phone's, a reader who stays with a dropped bundle 
     assert.equal(asked, times, `${width} px`);
   }
   assert.equal(await page.locator(".of-bundle").count(), 1);
-  await page.close();
 });
 
 test("a reader sees where a bundle can be dropped, and can choose one with the keyboard instead", async () => {
@@ -587,8 +571,6 @@ test("a reader sees where a bundle can be dropped, and can choose one with the k
   await page.waitForFunction(() =>
     /\.csv copied\.$/.test(document.querySelector(".chart-toast")?.textContent),
   );
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 /** Where the slide of the ratios has the one that the bundle changes. */

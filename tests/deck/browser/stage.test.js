@@ -50,8 +50,6 @@ test("no single key opens a menu, and the next press of a clicker moves on", asy
     assert.equal(dialogs, 0, `after ${key} something lies over the slides`);
     await page.evaluate(() => window.replay.deck.slide(2, 0));
   }
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("arrow keys and a clicker's buttons go through all slides in the order of the talk", async () => {
@@ -72,7 +70,6 @@ test("arrow keys and a clicker's buttons go through all slides in the order of t
     }
     assert.deepEqual([...seen], order.slice(0, 8), key);
   }
-  await page.close();
 });
 
 test("Shift+O shows the overview on stage, and O or Escape leaves it", async () => {
@@ -83,7 +80,6 @@ test("Shift+O shows the overview on stage, and O or Escape leaves it", async () 
     await page.keyboard.press(leaving);
     assert.equal((await stateOf(page)).overview, false, leaving);
   }
-  await page.close();
 });
 
 test("slides near the current one are laid out when there is time, one slide a frame", async () => {
@@ -135,8 +131,6 @@ test("slides near the current one are laid out when there is time, one slide a f
   assert.deepEqual(settled.waiting, []);
   await page.keyboard.press("Shift+O");
   assert.deepEqual((await laidOut()).waiting, [], "the overview shows all");
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("? lists the working keys, and moving on closes the list", async () => {
@@ -152,7 +146,6 @@ test("? lists the working keys, and moving on closes the list", async () => {
   await page.keyboard.press("PageDown");
   await list.waitFor({ state: "detached" });
   assert.notEqual(await placeOf(page), before);
-  await page.close();
 });
 
 test("a list of keys that arrives after one has moved on does not open", async () => {
@@ -177,7 +170,6 @@ test("a list of keys that arrives after one has moved on does not open", async (
     address,
   );
   assert.equal(await page.locator("dialog").count(), 0);
-  await page.close();
 });
 
 test("a cut shows its own slides and seconds, and an address of another slide leads to the nearest one", async () => {
@@ -279,8 +271,6 @@ test("a square for each minute of the cut is full when it is spoken; the appendi
     const { right, bottom, width } = await look("bet");
     assert.deepEqual([right, bottom, width], [72, 25, 15 * first.minutes - 6], JSON.stringify(viewport));
   }
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a title that answers at a click moves nothing below it", async () => {
@@ -308,13 +298,11 @@ test("a title that answers at a click moves nothing below it", async () => {
     }, id);
     assert.deepEqual(await below(id), { top: answered.top, asks: true }, id);
   }
-  await page.close();
 });
 
 test("an address with an impossible request gets a message", async () => {
   const page = await deck.openDeck("?data=fixture&cut=40");
   assert.match(await page.innerText(".notice"), /no “40”-minute cut.*20 or 30/);
-  await page.close();
 });
 
 const HOSTILE = `<!-- .slide: id="hostile" onclick="window.hacked = 1" data-background-iframe="https://example.org/" -->
@@ -375,7 +363,6 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
   assert.match(found.notice, /Parts of the slides were removed.*<iframe>.*onclick of <section>/s);
   assert.deepEqual(askedElsewhere(page, deck.url), []);
   assert.equal(page.url().startsWith(deck.url), true, "the page went elsewhere");
-  await page.close();
 });
 
 test("a click with Ctrl zooms in on what it points at, and Escape out again", async () => {
@@ -390,6 +377,4 @@ test("a click with Ctrl zooms in on what it points at, and Escape out again", as
   await page.keyboard.press("Escape");
   assert.equal(await zoom(), 1);
   assert.equal((await stateOf(page)).overview, false);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });

@@ -30,7 +30,6 @@ test("the deck is a document, not an application, every chart is an image with a
     ),
   );
   assert.ok(longest <= 0.01, `${longest} s`);
-  await page.close();
 });
 
 test("the overview shows slides with their charts, and leaving it shows the slide that was chosen", async () => {
@@ -72,8 +71,6 @@ test("the overview shows slides with their charts, and leaving it shows the slid
   assert.equal(await page.evaluate(() => window.replay.deck.getCurrentSlide().id), chosen);
   await goTo(page, "journal-ratio");
   assert.deepEqual(await page.evaluate(drawingProblems, "journal-ratio"), []);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("the scroll view draws each chart as it comes into sight, and leaving it keeps them", async () => {
@@ -95,8 +92,6 @@ test("the scroll view draws each chart as it comes into sight, and leaving it ke
     }
     assert.deepEqual(await page.evaluate(drawingProblems, id), []);
   }
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 /** The files of the canvases on paper without a pixel. Runs in the page. */
@@ -153,8 +148,6 @@ test("the print view has a page for each slide, each chart drawn, in light colou
     all.filter((one) => one.getClientRects().length > 0).map((one) => one.outerHTML.slice(0, 80)),
   );
   assert.deepEqual(controls, []);
-  assert.deepEqual(page.complaints, []);
-  await page.close();
 });
 
 test("a notice takes no room on paper", async () => {
@@ -162,5 +155,4 @@ test("a notice takes no room on paper", async () => {
   // A notice on a stage takes it by now.
   await page.waitForFunction(() => document.documentElement.style.getPropertyValue("--notices") > "0px");
   assert.equal(await page.$eval(".pdf-page", (first) => first.getBoundingClientRect().top + scrollY), 0);
-  await page.close();
 });

@@ -1,5 +1,8 @@
 /** A browser for tests in which pages are cheap: one process is kept for the pages that are opened in turn. */
 
+import assert from "node:assert/strict";
+import { afterEach } from "node:test";
+
 import { launchChromium } from "../../../scripts/deck/chromium.js";
 import { patient } from "../../support/patience.mjs";
 
@@ -19,12 +22,24 @@ export const READY = {
   embedded: "html[data-embedded-ready]",
 };
 
+/** The pages of the test that runs. */
+const opened = new Set();
+
+afterEach(async () => {
+  const pages = [...opened];
+  opened.clear();
+  for (const page of pages) if (!page.isClosed()) await page.close();
+  const complaints = pages.flatMap((page) => page.complaints);
+  assert.deepEqual(complaints, [], "a page complained of what the test did not expect");
+});
+
 /**
  * Starts the browser, with deadlines that fit the speed of this machine.
  *
  * `newPage(options)` gives a page that shares nothing with the pages that were open before: no storage, no permission,
  * no route, no window. While one page is open, a second one gets a context of its own, as Playwright does it. What a page
- * requests is in `page.asked`, its errors are in `page.complaints`.
+ * requests is in `page.asked`, its errors are in `page.complaints`. When the test ends it is closed, unless it `stays`, and has to
+ * have no complaints: a test takes out those that it expects.
  *
  * `open(address, options)` gives such a page on which an address is ready; `prepare` gets it before that is fetched.
  * @returns {Promise<{open: Function, newPage: Function, close: () => Promise<void>}>}
@@ -34,12 +49,13 @@ export async function launchPatiently() {
   /** Contexts that no page uses, by their options. */
   const free = new Map();
 
-  async function newPage(options = {}) {
+  async function newPage({ stays = false, ...options } = {}) {
     const key = JSON.stringify(options);
     const used = free.get(key) ?? watched(await browser.newContext(options));
     free.delete(key);
     const page = await used.context.newPage();
     keepWhatItSays(page);
+    if (!stays) opened.add(page);
     const close = page.close.bind(page);
     page.close = async () => {
       if (free.has(key)) return used.context.close();
