@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { EXAMPLES } from "../demo/examples.js";
-import { SKIP, launchBrowser } from "./support/deck.js";
+import { SKIP, launchBrowser } from "./support/browser.js";
 import { startServer } from "./support/server.js";
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };

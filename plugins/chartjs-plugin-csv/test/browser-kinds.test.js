@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { EXAMPLES } from "../demo/examples.js";
 import { overlap } from "../src/labels-layout.js";
-import { browserTests, canvas } from "./support/deck.js";
+import { canvas, test } from "./support/deck.js";
 
 const KINDS = EXAMPLES.filter(
   ({ type }) => type && !["bar", "scatter", "pie", "radar", "line"].includes(type),
@@ -13,8 +13,6 @@ const SIZES = [
   { width: 292, height: 420, font: 13 },
 ];
 const demo = await readFile(new URL("../demo/examples.js", import.meta.url), "utf8");
-
-const { inPage, inDeck } = browserTests();
 
 /** Draws the kinds of the demo in a page and resolves to what each canvas holds. */
 function drawn({ width, height, font }, lying) {
@@ -62,14 +60,6 @@ function drawn({ width, height, font }, lying) {
       };
     });`;
 }
-
-const holds = (size, lying) => [
-  (server) => {
-    server.routes.set("/demo/examples.js", { type: "text/javascript", body: demo });
-    return { script: drawn(size, lying) };
-  },
-  (page) => page.evaluate(() => window.made),
-];
 
 /** Within this many px a mark is at its value. */
 const near = (a, b) => Math.abs(a - b) < 0.6;
@@ -129,9 +119,10 @@ function ofValues({ elements, lying }) {
 for (const size of SIZES) {
   for (const lying of [false, true]) {
     const where = `${size.width} px wide, ${lying ? "the other way round" : "as usual"}`;
-    const [setup, read] = holds(size, lying);
-    inPage(`every kind draws its values and names without a collision: ${where}`, setup, async (page) => {
-      const charts = await read(page);
+    test(`every kind draws its values and names without a collision: ${where}`, async ({ routes, openChart }) => {
+      routes.set("/demo/examples.js", { type: "text/javascript", body: demo });
+      const page = await openChart({ script: drawn(size, lying) });
+      const charts = await page.evaluate(() => window.made);
       assert.equal(charts.length, KINDS.length);
       charts.forEach((chart, at) => {
         const { type, elements, labels, width, height } = chart;
@@ -184,97 +175,78 @@ const slotOf = (page, n = 0) =>
     };
   }, n);
 
-inDeck(
-  "a slide's kind is fetched by its name, told in a sentence, and follows its file",
-  ({ csv }) => {
-    csv("/d/way.csv", DUMBBELL);
-    return { sections: [canvas("/d/way.csv", "dumbbell", "", 'data-chart-y-unit="seconds"')] };
-  },
-  async (page, { csv }) => {
-    const fetched = await page.evaluate(() =>
-      performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
-    );
-    assert.ok(fetched.includes("/plugin/src/kinds/dumbbell.js"));
-    assert.ok(!fetched.includes("/plugin/src/kinds/quadrant.js"), "what no slide has is not fetched");
-    const before = await slotOf(page);
-    assert.match(before.table, /^Dumbbells: Journal 10 ms for typical, 30 ms for tail; Snapshot 3 ms for/);
-    csv("/d/way.csv", DUMBBELL.replace("0.15", "0.3"));
-    await page.evaluate(() => window.plugin.refresh());
-    const after = await slotOf(page);
-    assert.match(after.table, /300 ms for tail/);
-    assert.deepEqual(after.marks[1][1][1], before.marks[1][1][1], "its row stays");
-    assert.ok(after.marks[0][1][0] < before.marks[0][1][0], "the axis has become longer");
-  },
-);
+test("a slide's kind is fetched by its name, told in a sentence, and follows its file", async ({ csv, openDeck }) => {
+  csv("/d/way.csv", DUMBBELL);
+  const page = await openDeck({ sections: [canvas("/d/way.csv", "dumbbell", "", 'data-chart-y-unit="seconds"')] });
+  const fetched = await page.evaluate(() =>
+    performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
+  );
+  assert.ok(fetched.includes("/plugin/src/kinds/dumbbell.js"));
+  assert.ok(!fetched.includes("/plugin/src/kinds/quadrant.js"), "what no slide has is not fetched");
+  const before = await slotOf(page);
+  assert.match(before.table, /^Dumbbells: Journal 10 ms for typical, 30 ms for tail; Snapshot 3 ms for/);
+  csv("/d/way.csv", DUMBBELL.replace("0.15", "0.3"));
+  await page.evaluate(() => window.plugin.refresh());
+  const after = await slotOf(page);
+  assert.match(after.table, /300 ms for tail/);
+  assert.deepEqual(after.marks[1][1][1], before.marks[1][1][1], "its row stays");
+  assert.ok(after.marks[0][1][0] < before.marks[0][1][0], "the axis has become longer");
+});
 
-inDeck(
-  "series of a kind are revealed one by one, and nothing moves",
-  ({ csv }) => {
-    csv("/d/way.csv", DUMBBELL);
-    return { sections: [canvas("/d/way.csv", "dumbbell")] };
-  },
-  async (page) => {
-    const shown = (names) =>
-      page.evaluate((wanted) => [...window.plugin.charts.values()][0].setShown(wanted), names);
-    const all = await slotOf(page);
-    await shown(["Journal"]);
-    const first = await slotOf(page);
-    assert.deepEqual(
-      first.series.map(([, isVisible]) => isVisible),
-      [true, false],
-    );
-    assert.deepEqual(first.marks[0], all.marks[0]);
-    await shown(null);
-    assert.deepEqual(await slotOf(page), all);
-  },
-);
+test("series of a kind are revealed one by one, and nothing moves", async ({ csv, openDeck }) => {
+  csv("/d/way.csv", DUMBBELL);
+  const page = await openDeck({ sections: [canvas("/d/way.csv", "dumbbell")] });
+  const shown = (names) =>
+    page.evaluate((wanted) => [...window.plugin.charts.values()][0].setShown(wanted), names);
+  const all = await slotOf(page);
+  await shown(["Journal"]);
+  const first = await slotOf(page);
+  assert.deepEqual(
+    first.series.map(([, isVisible]) => isVisible),
+    [true, false],
+  );
+  assert.deepEqual(first.marks[0], all.marks[0]);
+  await shown(null);
+  assert.deepEqual(await slotOf(page), all);
+});
 
-inDeck(
-  "several files make one chart, and one of them that is absent is named below it",
-  ({ csv }) => {
-    csv("/d/iops.csv", "x,4096\nplain,100\njournal,50\n");
-    csv("/d/latency.csv", "x,4096\nplain,0.01\njournal,0.02\n");
-    const chart = (more) =>
-      canvas("/d/iops.csv", "dumbbell", "", `data-chart-more="${more}" data-chart-names="writes | waiting"`);
-    return { sections: [chart("/d/latency.csv"), chart("/d/none.csv")] };
-  },
-  async (page) => {
-    const models = await page.evaluate(() =>
-      [...window.plugin.charts.values()].map(({ model }) => ({
-        xs: model.xs,
-        journal: model.series.find(({ name }) => name === "journal").points.map(({ y }) => y),
-        lacking: model.lacking ?? [],
-      })),
-    );
-    assert.deepEqual(models[0], { xs: ["writes", "waiting"], journal: [50, 0.02], lacking: [] });
-    assert.equal(models[1].lacking.length, 1);
-    assert.match(JSON.stringify(models[1].lacking), /waiting|none/);
-  },
-);
+test("several files make one chart, and one of them that is absent is named below it", async ({ csv, openDeck }) => {
+  csv("/d/iops.csv", "x,4096\nplain,100\njournal,50\n");
+  csv("/d/latency.csv", "x,4096\nplain,0.01\njournal,0.02\n");
+  const chart = (more) =>
+    canvas("/d/iops.csv", "dumbbell", "", `data-chart-more="${more}" data-chart-names="writes | waiting"`);
+  const page = await openDeck({ sections: [chart("/d/latency.csv"), chart("/d/none.csv")] });
+  const models = await page.evaluate(() =>
+    [...window.plugin.charts.values()].map(({ model }) => ({
+      xs: model.xs,
+      journal: model.series.find(({ name }) => name === "journal").points.map(({ y }) => y),
+      lacking: model.lacking ?? [],
+    })),
+  );
+  assert.deepEqual(models[0], { xs: ["writes", "waiting"], journal: [50, 0.02], lacking: [] });
+  assert.equal(models[1].lacking.length, 1);
+  assert.match(JSON.stringify(models[1].lacking), /waiting|none/);
+});
 
-inPage(
-  "the page's own scales stay with axes: false",
-  () => ({
+test("the page's own scales stay with axes: false", async ({ openChart }) => {
+  const page = await openChart({
     script: `
       await csv.loadKind("strip");
       const scales = { x: { type: "category", labels: ["A"] }, y: { type: "linear", min: 0, max: 50 } };
       window.chart = new Chart(canvas, { type: "strip", data: { datasets: [] }, options: { animation: false, scales,
         plugins: { csv: { text: "series,x,y,low,high,n\\nA,1,1,,,1\\nA,2,3,,,1\\n", axes: false } } } });`,
-  }),
-  async (page) => {
-    const { max, marks, pixels } = await page.evaluate(() => ({
-      max: window.chart.scales.y.max,
-      marks: window.chart.getDatasetMeta(0).data.map(({ y }) => y),
-      pixels: [1, 3].map((value) => window.chart.scales.y.getPixelForValue(value)),
-    }));
-    assert.equal(max, 50);
-    assert.deepEqual(marks, pixels);
-  },
-);
+  });
+  const { max, marks, pixels } = await page.evaluate(() => ({
+    max: window.chart.scales.y.max,
+    marks: window.chart.getDatasetMeta(0).data.map(({ y }) => y),
+    pixels: [1, 3].map((value) => window.chart.scales.y.getPixelForValue(value)),
+  }));
+  assert.equal(max, 50);
+  assert.deepEqual(marks, pixels);
+});
 
-inPage(
-  "a click or a step places a bet, a second click on it takes it back, and another chart of the page shows it",
-  () => ({
+test("a click or a step places a bet, a second click on it takes it back, and another chart of the page shows it", async ({ openChart }) => {
+  const page = await openChart({
     script: `
       await csv.loadKind("quadrant");
       const text = "way,lost,typical\\nJournal,5,0.01\\nSnapshot,60,0.003\\n";
@@ -288,59 +260,56 @@ inPage(
       Object.assign(window, { empty: make(canvas, { bet: true, shown: [] }), full: make(other, {}) });
       const { placedLabelsOf } = await import("/plugin/src/kinds/base.js");
       window.names = (chart) => placedLabelsOf(chart).map(({ text: name }) => name);`,
-  }),
-  async (page) => {
-    /** Clicks, and waits until the two charts have these names of bets. */
-    const press = async (x, y, bets) => {
-      await page.locator("#chart").click({ position: { x, y } });
-      await page.waitForFunction(
-        (wanted) =>
-          [window.empty, window.full].every(
-            (chart) =>
-              window
-                .names(chart)
-                .filter((name) => !/\d/.test(name))
-                .sort()
-                .join() === wanted,
-          ),
-        bets.join(),
-      );
+  });
+  /** Clicks, and waits until the two charts have these names of bets. */
+  const press = async (x, y, bets) => {
+    await page.locator("#chart").click({ position: { x, y } });
+    await page.waitForFunction(
+      (wanted) =>
+        [window.empty, window.full].every(
+          (chart) =>
+            window
+              .names(chart)
+              .filter((name) => !/\d/.test(name))
+              .sort()
+              .join() === wanted,
+        ),
+      bets.join(),
+    );
+  };
+  await press(300, 200, ["a journal"]);
+  await press(500, 300, ["a journal", "nothing"]);
+  await press(300, 200, ["nothing"]);
+  const { told, shown } = await page.evaluate(async () => {
+    const { showBets, stepBet } = await import("/plugin/src/kinds/bets.js");
+    const heard = [];
+    document.addEventListener("chart-csv:bets", ({ detail }) => heard.push([...detail].at(-1)));
+    for (const step of ["name", "x", "y", "y", "y"]) stepBet(window.empty, step);
+    showBets(new Map([["a journal", { x: 5, y: 0.01 }]]));
+    const named = () => window.names(window.full).filter((name) => !/\d/.test(name));
+    const shownWith = (parts) => {
+      window.csvOf(window.full).change({ shown: parts });
+      return named();
     };
-    await press(300, 200, ["a journal"]);
-    await press(500, 300, ["a journal", "nothing"]);
-    await press(300, 200, ["nothing"]);
-    const { told, shown } = await page.evaluate(async () => {
-      const { showBets, stepBet } = await import("/plugin/src/kinds/bets.js");
-      const heard = [];
-      document.addEventListener("chart-csv:bets", ({ detail }) => heard.push([...detail].at(-1)));
-      for (const step of ["name", "x", "y", "y", "y"]) stepBet(window.empty, step);
-      showBets(new Map([["a journal", { x: 5, y: 0.01 }]]));
-      const named = () => window.names(window.full).filter((name) => !/\d/.test(name));
-      const shownWith = (parts) => {
-        window.csvOf(window.full).change({ shown: parts });
-        return named();
-      };
-      const all = ["Journal", "Snapshot"];
-      return { told: heard, shown: [named(), shownWith(all), shownWith([...all, "your bets"])] };
-    });
-    assert.deepEqual(
-      told.map(([name, { x }]) => `${name} ${x}`),
-      ["a journal 1", ...Array(4).fill("a journal 5")],
-    );
-    const heights = told.slice(1).map(([, { y }]) => y);
-    assert.ok(heights[0] < heights[1] && heights[1] < heights[2], heights.join());
-    assert.equal(heights[3], heights[0]);
-    assert.deepEqual(
-      shown,
-      [["a journal"], [], ["a journal"]],
-      "a slide reveals them as a part of their own",
-    );
-  },
-);
+    const all = ["Journal", "Snapshot"];
+    return { told: heard, shown: [named(), shownWith(all), shownWith([...all, "your bets"])] };
+  });
+  assert.deepEqual(
+    told.map(([name, { x }]) => `${name} ${x}`),
+    ["a journal 1", ...Array(4).fill("a journal 5")],
+  );
+  const heights = told.slice(1).map(([, { y }]) => y);
+  assert.ok(heights[0] < heights[1] && heights[1] < heights[2], heights.join());
+  assert.equal(heights[3], heights[0]);
+  assert.deepEqual(
+    shown,
+    [["a journal"], [], ["a journal"]],
+    "a slide reveals them as a part of their own",
+  );
+});
 
-inPage(
-  "columns of trials are held against a level, which goes with the trials",
-  () => ({
+test("columns of trials are held against a level, which goes with the trials", async ({ openChart }) => {
+  const page = await openChart({
     script: `
       await csv.loadKind("squares");
       const rows = [2, 4, 6, 8, 10, 12, 14, 16].map((y, at) => "Snapshot," + at + "," + y + ",,,1\\n");
@@ -362,12 +331,10 @@ inPage(
         chart.destroy();
         return [before, after];
       };`,
-  }),
-  async (page) => {
-    for (const axis of ["x", "y"])
-      assert.deepEqual(await page.evaluate((along) => window.held(along), axis), [
-        [["interval: 15 s"], 1],
-        [[], 0],
-      ]);
-  },
-);
+  });
+  for (const axis of ["x", "y"])
+    assert.deepEqual(await page.evaluate((along) => window.held(along), axis), [
+      [["interval: 15 s"], 1],
+      [[], 0],
+    ]);
+});

@@ -12,7 +12,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build as viteBuild } from "vite";
-import { SKIP, launchBrowser } from "./support/deck.js";
+import { SKIP, launchBrowser } from "./support/browser.js";
 import { startServer } from "./support/server.js";
 
 const run = promisify(execFile);

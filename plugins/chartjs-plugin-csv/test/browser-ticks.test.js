@@ -1,8 +1,6 @@
 /** Ticks along x in a real Chromium: their labels never touch, whatever the file and the width; dates are to scale. */
 import assert from "node:assert/strict";
-import { browserTests, canvas, goTo } from "./support/deck.js";
-
-const { inDeck, inPage } = browserTests();
+import { canvas, goTo, test } from "./support/deck.js";
 
 const WIDTHS = [292, 330, 560, 1136];
 const day = (at) => new Date(Date.UTC(2026, 0, 1) + at * 24 * 3600 * 1000).toISOString().slice(0, 10);
@@ -37,116 +35,98 @@ const labelsOf = (page, n, axis = "x") =>
     [n, axis],
   );
 
-inDeck(
-  "labels of ticks never touch, and the ends of an axis have theirs, on a phone and on a stage",
-  ({ csv }) => {
-    for (const [name, text] of Object.entries(FILES)) csv(`/d/${name}`, text);
-    const boxed = (inner) => WIDTHS.map((width) => `<div class="w${width}">${inner}</div>`).join("");
-    const height = 'data-chart-height="180"';
-    return {
-      sections: [
-        ...Object.keys(FILES).map((name) => boxed(canvas(`/d/${name}`, "line", "", height))),
-        ...LINEAR.map((name) =>
-          boxed(
-            canvas(
-              `/d/${name}`,
-              "line",
-              "",
-              `${height} data-chart-x-scale="linear" data-chart-x-unit="count"`,
-            ),
+test("labels of ticks never touch, and the ends of an axis have theirs, on a phone and on a stage", async ({ csv, openDeck }) => {
+  for (const [name, text] of Object.entries(FILES)) csv(`/d/${name}`, text);
+  const boxed = (inner) => WIDTHS.map((width) => `<div class="w${width}">${inner}</div>`).join("");
+  const height = 'data-chart-height="180"';
+  const page = await openDeck({
+    sections: [
+      ...Object.keys(FILES).map((name) => boxed(canvas(`/d/${name}`, "line", "", height))),
+      ...LINEAR.map((name) =>
+        boxed(
+          canvas(
+            `/d/${name}`,
+            "line",
+            "",
+            `${height} data-chart-x-scale="linear" data-chart-x-unit="count"`,
           ),
         ),
-      ],
-      css: WIDTHS.map((width) => `.w${width} { width: ${width}px; }`).join(" "),
-      options: "{ limit: 40 }",
-    };
-  },
-  async (page) => {
-    for (const [at, name] of [...Object.keys(FILES), ...LINEAR].entries()) {
-      await goTo(page, at);
-      for (const [n, width] of WIDTHS.entries()) {
-        const labels = await labelsOf(page, at * WIDTHS.length + n);
-        const where = `${name} at ${width} px: ${labels.map(({ text }) => text).join(" | ")}`;
-        assert.ok(labels.length >= 2, where);
-        labels.slice(1).forEach(({ left }, i) => assert.ok(left - labels[i].right >= 4, where));
-        if (name === "depth.csv") assert.deepEqual([labels[0].text, labels.at(-1).text], ["1", "64"], where);
-        if (/hours|days/.test(name)) assert.match(labels[0].text, /2026/, where);
-      }
+      ),
+    ],
+    css: WIDTHS.map((width) => `.w${width} { width: ${width}px; }`).join(" "),
+    options: "{ limit: 40 }",
+  });
+  for (const [at, name] of [...Object.keys(FILES), ...LINEAR].entries()) {
+    await goTo(page, at);
+    for (const [n, width] of WIDTHS.entries()) {
+      const labels = await labelsOf(page, at * WIDTHS.length + n);
+      const where = `${name} at ${width} px: ${labels.map(({ text }) => text).join(" | ")}`;
+      assert.ok(labels.length >= 2, where);
+      labels.slice(1).forEach(({ left }, i) => assert.ok(left - labels[i].right >= 4, where));
+      if (name === "depth.csv") assert.deepEqual([labels[0].text, labels.at(-1).text], ["1", "64"], where);
+      if (/hours|days/.test(name)) assert.match(labels[0].text, /2026/, where);
     }
-  },
-);
+  }
+});
 
-inDeck(
-  "a queue depth is on a log2 axis and its points are joined; days are as far apart as they are",
-  ({ csv }) => {
-    for (const name of ["depth.csv", "days.csv"]) csv(`/d/${name}`, FILES[name]);
-    return { sections: [canvas("/d/depth.csv") + canvas("/d/days.csv")] };
-  },
-  async (page) => {
-    const [depth, days] = await page.evaluate(() =>
-      [...document.querySelectorAll("canvas")].map((one) => {
-        const chart = window.Chart.getChart(one);
-        const { data, dataset } = chart.getDatasetMeta(0);
-        return {
-          type: chart.scales.x.type,
-          xs: data.map(({ x }) => x),
-          isJoined: dataset.options.borderWidth > 0,
-        };
-      }),
-    );
-    const steps = ({ xs }) => xs.slice(1).map((x, i) => (x - xs[i]) / (xs.at(-1) - xs[0]));
-    assert.deepEqual([depth.type, depth.isJoined], ["log2", true]);
-    for (const step of steps(depth)) assert.ok(Math.abs(step - 1 / 6) < 0.01);
-    assert.equal(days.type, "date");
-    [1, 1, 7, 31].forEach((length, i) => assert.ok(Math.abs(steps(days)[i] - length / 40) < 0.01));
-  },
-);
+test("a queue depth is on a log2 axis and its points are joined; days are as far apart as they are", async ({ csv, openDeck }) => {
+  for (const name of ["depth.csv", "days.csv"]) csv(`/d/${name}`, FILES[name]);
+  const page = await openDeck({ sections: [canvas("/d/depth.csv") + canvas("/d/days.csv")] });
+  const [depth, days] = await page.evaluate(() =>
+    [...document.querySelectorAll("canvas")].map((one) => {
+      const chart = window.Chart.getChart(one);
+      const { data, dataset } = chart.getDatasetMeta(0);
+      return {
+        type: chart.scales.x.type,
+        xs: data.map(({ x }) => x),
+        isJoined: dataset.options.borderWidth > 0,
+      };
+    }),
+  );
+  const steps = ({ xs }) => xs.slice(1).map((x, i) => (x - xs[i]) / (xs.at(-1) - xs[0]));
+  assert.deepEqual([depth.type, depth.isJoined], ["log2", true]);
+  for (const step of steps(depth)) assert.ok(Math.abs(step - 1 / 6) < 0.01);
+  assert.equal(days.type, "date");
+  [1, 1, 7, 31].forEach((length, i) => assert.ok(Math.abs(steps(days)[i] - length / 40) < 0.01));
+});
 
-inDeck(
-  "dates have tooltips and marks as the file writes them, a band, and a second data set in the same axes",
-  ({ csv }) => {
-    csv("/d/days.csv", FILES["days.csv"]);
-    csv("/d/days.spread.csv", `series,x,low,high,min,max,n\na,${day(0)},,,0,1,3\na,${day(1)},,,0,5,3\n`);
-    csv("/d/more.csv", `date,a\n${day(5)},3\n${day(50)},4\n`);
-    csv("/d/labels.csv", "case,a\nfirst,3\nlast,4\n");
-    return {
-      sections: [canvas("/d/days.csv", "line", "", 'data-chart-bands="auto"')],
-      options: `{ marks: () => [{ x: "${day(9)}", y: 20, label: "here" }] }`,
-    };
-  },
-  async (page) => {
-    const found = await page.evaluate(async () => {
-      const [slot] = window.plugin.charts.values();
-      const { chart } = slot;
-      const ends = () =>
-        [chart.scales.x.min, chart.scales.x.max].map((at) => new Date(at).toISOString().slice(0, 10));
-      const before = ends();
-      const isBeside = await slot.overlay({ src: "/d/more.csv", label: "later" });
-      const after = ends();
-      const point = slot.model.series[0].points[1];
-      const { placedMarks } = await import("/plugin/src/marks.js");
-      const mark = placedMarks(chart)[0];
-      const isOther = await slot.overlay({ src: "/d/labels.csv", label: "words" });
-      return { before, after, isBeside, isOther, point, mark: mark?.label ?? null };
-    });
-    assert.deepEqual([found.before, found.after], [[day(0), day(40)], [day(0), day(50)]]); // prettier-ignore
-    assert.deepEqual([found.isBeside, found.isOther, found.mark], [true, false, "here"]);
-    assert.deepEqual([found.point.x, found.point.low, found.point.high], [day(1), 0, 5]);
-    assert.match(await page.locator(".chart-csv-note").innerText(), /words is not shown/);
-  },
-);
+test("dates have tooltips and marks as the file writes them, a band, and a second data set in the same axes", async ({ csv, openDeck }) => {
+  csv("/d/days.csv", FILES["days.csv"]);
+  csv("/d/days.spread.csv", `series,x,low,high,min,max,n\na,${day(0)},,,0,1,3\na,${day(1)},,,0,5,3\n`);
+  csv("/d/more.csv", `date,a\n${day(5)},3\n${day(50)},4\n`);
+  csv("/d/labels.csv", "case,a\nfirst,3\nlast,4\n");
+  const page = await openDeck({
+    sections: [canvas("/d/days.csv", "line", "", 'data-chart-bands="auto"')],
+    options: `{ marks: () => [{ x: "${day(9)}", y: 20, label: "here" }] }`,
+  });
+  const found = await page.evaluate(async () => {
+    const [slot] = window.plugin.charts.values();
+    const { chart } = slot;
+    const ends = () =>
+      [chart.scales.x.min, chart.scales.x.max].map((at) => new Date(at).toISOString().slice(0, 10));
+    const before = ends();
+    const isBeside = await slot.overlay({ src: "/d/more.csv", label: "later" });
+    const after = ends();
+    const point = slot.model.series[0].points[1];
+    const { placedMarks } = await import("/plugin/src/marks.js");
+    const mark = placedMarks(chart)[0];
+    const isOther = await slot.overlay({ src: "/d/labels.csv", label: "words" });
+    return { before, after, isBeside, isOther, point, mark: mark?.label ?? null };
+  });
+  assert.deepEqual([found.before, found.after], [[day(0), day(40)], [day(0), day(50)]]); // prettier-ignore
+  assert.deepEqual([found.isBeside, found.isOther, found.mark], [true, false, "here"]);
+  assert.deepEqual([found.point.x, found.point.low, found.point.high], [day(1), 0, 5]);
+  assert.match(await page.locator(".chart-csv-note").innerText(), /words is not shown/);
+});
 
-inPage(
-  "text with dates is drawn at once, and to scale when what draws them is there",
-  () => ({
+test("text with dates is drawn at once, and to scale when what draws them is there", async ({ openChart }) => {
+  const page = await openChart({
     script: `
       const text = ${JSON.stringify(FILES["days.csv"])};
       window.chart = new Chart(canvas, { type: "line", data: { datasets: [] }, options: { plugins: { csv: { text } } } });
       window.types = [chart.scales.x.type, chart.data.datasets.length];
       await csvOf(chart).ready;
       window.types.push(chart.scales.x.type);`,
-  }),
-  async (page) => {
-    assert.deepEqual(await page.evaluate(() => window.types), ["category", 1, "date"]);
-  },
-);
+  });
+  assert.deepEqual(await page.evaluate(() => window.types), ["category", 1, "date"]);
+});

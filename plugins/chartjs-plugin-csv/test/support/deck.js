@@ -1,58 +1,48 @@
 /** Opens pages in a real Chromium: decks of reveal.js with the plugin, and single charts without a deck. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { after, before, test as nodeTest } from "node:test";
+import { SKIP, launchBrowser } from "./browser.js";
 import { startServer } from "./server.js";
-
-const PLACES = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
-const CHROMIUM = process.env.CHROMIUM ?? PLACES.find((place) => existsSync(place)) ?? PLACES[1];
 
 /** How many times longer deadlines are than the reference machine needs: they only end hangs. */
 export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
-/** Why tests are skipped if there is no browser, else false. */
-export const SKIP = existsSync(CHROMIUM) ? false : `no browser at ${CHROMIUM}: set CHROMIUM to one`;
+let browser;
+let server;
+before(async () => {
+  if (SKIP) return;
+  server = await startServer();
+  browser = await launchBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
 
-const FLAGS = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  // Pages of one site share a process, which reads and compiles each script once.
-  "--process-per-site",
-];
-
-/** A browser for a test file. */
-export function launchBrowser() {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-}
-
-/** A browser and a server for a test file, and `inDeck` and `inPage` to write tests with. Pages keep nothing. */
-export function browserTests() {
-  let browser;
-  let server;
-  before(async () => {
-    if (SKIP) return;
-    server = await startServer();
-    browser = await launchBrowser();
+/**
+ * A test in a browser: `body` gets the server, and `openDeck` and `openChart` to open pages of it. They keep nothing, are closed
+ * at the end of the test, and fail it by any uncaught error or console error.
+ */
+export function test(name, body) {
+  nodeTest(name, { skip: SKIP, timeout: 90_000 * PATIENCE }, async () => {
+    server.routes.clear();
+    server.requests.length = 0;
+    const pages = [];
+    const opening = (open) => async (given) => {
+      const page = await open(given);
+      pages.push(page);
+      return page;
+    };
+    try {
+      await body({ ...server, openDeck: opening(openDeck), openChart: opening(openChart) });
+      assert.deepEqual(
+        pages.flatMap(({ faults }) => faults),
+        [],
+      );
+    } finally {
+      await Promise.all(pages.map((page) => page.close()));
+    }
   });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-  /** A test in a fresh page, which is closed at its end; it fails on any uncaught error or console error. */
-  const define = (open) => (name, setup, body) =>
-    test(name, { skip: SKIP, timeout: 90_000 * PATIENCE }, async () => {
-      server.routes.clear();
-      server.requests.length = 0;
-      const page = await open(browser, server, await setup(server));
-      try {
-        await body(page, server);
-        assert.deepEqual(page.faults, []);
-      } finally {
-        await page.close();
-      }
-    });
-  return { inDeck: define(openDeck), inPage: define(openChart) };
 }
 
 /** The markup of a chart on a slide. */
@@ -64,11 +54,7 @@ export function canvas(src, kind = "line", inner = "", attributes = "") {
  * A deck of `sections` (HTML of the slides). `options` is the source text of the plugin's options, `config` of
  * further reveal.js settings, `reveal` the package of reveal.js. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
  */
-async function openDeck(
-  browser,
-  server,
-  { sections, options = "{}", config = "{}", query = "", policy, css = "", reveal = "reveal.js", ...context },
-) {
+async function openDeck({ sections, options = "{}", config = "{}", query = "", policy, css = "", reveal = "reveal.js", ...context }) {
   const path = "/deck/";
   server.routes.set("/deck.css", { type: "text/css", body: css });
   server.page(path, {
@@ -90,7 +76,7 @@ async function openDeck(
       await deck.initialize();
       window.started = true;`,
   });
-  const page = await newPage(browser, context);
+  const page = await newPage(context);
   await page.goto(`${server.origin}${path}${query}`);
   await page.waitForFunction(() => window.started);
   if (!/print/.test(query)) await page.evaluate(() => window.plugin.ready());
@@ -98,7 +84,7 @@ async function openDeck(
 }
 
 /** A single chart; `script` runs with `Chart`, the plugin's exports and `canvas` in scope. */
-async function openChart(browser, server, { script, ...context }) {
+async function openChart({ script, ...context }) {
   const path = "/chart/";
   server.page(path, {
     body: `<main><div id="place"><canvas id="chart"></canvas></div></main>`,
@@ -112,7 +98,7 @@ async function openChart(browser, server, { script, ...context }) {
       ${script}
       window.started = true;`,
   });
-  const page = await newPage(browser, context);
+  const page = await newPage(context);
   await page.goto(`${server.origin}${path}`);
   await page.waitForFunction(() => window.started);
   return page;
@@ -121,7 +107,7 @@ async function openChart(browser, server, { script, ...context }) {
 const contexts = new Map();
 
 /** A context for each kind of page, with an empty page: while it is open, the process of the site lives. */
-async function contextOf(browser, options) {
+async function contextOf(options) {
   const key = JSON.stringify(options);
   if (!contexts.has(key)) {
     const context = await browser.newContext(options);
@@ -134,11 +120,8 @@ async function contextOf(browser, options) {
   return contexts.get(key);
 }
 
-async function newPage(
-  browser,
-  { viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" },
-) {
-  const context = await contextOf(browser, { viewport, deviceScaleFactor, hasTouch, colorScheme });
+async function newPage({ viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" }) {
+  const context = await contextOf({ viewport, deviceScaleFactor, hasTouch, colorScheme });
   const page = await context.newPage();
   await page.addInitScript(() => {
     window.violations = [];
