@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
 import { runInNewContext } from "node:vm";
 
+import { temporaryFolder } from "../support/folders.mjs";
 import { patient } from "../support/patience.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -50,13 +50,11 @@ describe("a Node that is too old", () => {
 describe("an npm script, in a checkout where nothing is installed", () => {
   const names = ["start", "test", "present", "build", "check", "wording", "freeze", "pdf", "perf", "lint"];
   names.push("golden");
-  let checkout;
+  const checkout = temporaryFolder({ after });
   before(() => {
-    checkout = mkdtempSync(path.join(tmpdir(), "replay-fresh-"));
     for (const part of ["package.json", "package-lock.json", "scripts", "deck", "config"])
       cpSync(path.join(ROOT, part), path.join(checkout, part), { recursive: true });
   });
-  after(() => rmSync(checkout, { recursive: true, force: true }));
   const run = (name, ...args) => {
     const installed = listOf(checkout);
     const done = spawnSync(process.execPath, [`scripts/${name}.mjs`, ...args], {
@@ -96,12 +94,8 @@ describe("an npm script, in a checkout where nothing is installed", () => {
 });
 
 describe("where there is Node and nothing else, neither a shell nor Python", () => {
-  let folder;
-  before(() => {
-    folder = mkdtempSync(path.join(tmpdir(), "replay-node-alone-"));
-    mkdirSync(path.join(folder, "bin"));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder({ after });
+  mkdirSync(path.join(folder, "bin"));
 
   // tests/deck/browser/site.test.js has the site that is built there.
   it("the talk is presented", async () => {

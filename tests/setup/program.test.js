@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { portOf, requireCount, requireDataSetName, requireOneOf } from "../../scripts/npm/program.mjs";
+import { temporaryFolder } from "../support/folders.mjs";
 
 const MODULE = pathToFileURL(path.resolve(import.meta.dirname, "../../scripts/npm/program.mjs")).href;
 const PROGRAM = `
@@ -56,8 +56,7 @@ describe("the packages of a program", () => {
 
   /** A checkout in which `npm` is a program of these lines; returns how to run a program of Replay there. */
   function checkoutWith(t, npm) {
-    const checkout = mkdtempSync(path.join(tmpdir(), "replay-packages-"));
-    t.after(() => rmSync(checkout, { recursive: true, force: true }));
+    const checkout = temporaryFolder(t);
     const module = "scripts/npm/program.mjs";
     cpSync(path.resolve(import.meta.dirname, "../..", module), path.join(checkout, module));
     const lock = {

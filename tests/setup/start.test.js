@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { parse } from "yaml";
 
+import { temporaryFolder } from "../support/folders.mjs";
 import { patient } from "../support/patience.mjs";
 import { onInterrupt } from "../../scripts/npm/processes.mjs";
 
@@ -18,8 +18,6 @@ const RUNS_ON = 'sleep 300 & echo $! >>"$1/pids"; echo running >>"$1/calls"; wai
 /** A folder with made-up programs, and the sitting that runs them. */
 class Sitting {
   constructor(t) {
-    this.folder = mkdtempSync(path.join(tmpdir(), "replay-start-"));
-    mkdirSync(path.join(this.folder, "programs"));
     t.after(() => {
       for (const pid of this.pids()) {
         try {
@@ -28,8 +26,9 @@ class Sitting {
           // Gone, as it should be.
         }
       }
-      rmSync(this.folder, { recursive: true, force: true });
     });
+    this.folder = temporaryFolder(t);
+    mkdirSync(path.join(this.folder, "programs"));
     this.program("sandbox-status", "exit 1");
     this.ownDataSet("local");
   }

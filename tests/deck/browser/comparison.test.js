@@ -19,7 +19,7 @@ const PAGES = {
   report: ["report", "--data", "tentacle"],
 };
 let browser;
-const folder = await temporaryFolder({ after });
+const folder = temporaryFolder({ after });
 
 before(async () => {
   for (const [name, words] of Object.entries(PAGES))

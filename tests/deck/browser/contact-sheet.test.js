@@ -18,7 +18,7 @@ async function sizeOf(file) {
 }
 
 test("both themes are photographed slide by slide, and laid out on as many sheets as needed", async (t) => {
-  const out = await temporaryFolder(t);
+  const out = temporaryFolder(t);
   const grid = ["--columns", "2", "--rows", "1", "--width", "320"];
   await contactSheet("--out", out, "--data", "fixture", "--theme", "both", "--only", "claims-", ...grid);
   const files = (await readdir(out)).map((name) => name.replace(/-\d+-claims/, "-N-claims")).sort();
@@ -38,7 +38,7 @@ test("both themes are photographed slide by slide, and laid out on as many sheet
 });
 
 test("sheets may be JPEG, and may leave the appendix out", async (t) => {
-  const out = await temporaryFolder(t);
+  const out = temporaryFolder(t);
   await contactSheet("--out", out, "--data", "fixture", "--only", "fio", "--no-appendix");
   assert.deepEqual(await readdir(out), []);
   await contactSheet("--out", out, "--data", "fixture", "--only", "yours", "--no-appendix", "--type", "jpeg");

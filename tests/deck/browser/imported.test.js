@@ -27,7 +27,7 @@ Words.
 `;
 const withChapter = (page) => replaceChapter(page, "slides/rpo/91-journal.md", CHAPTER);
 let deck;
-const results = await temporaryFolder({ after });
+const results = temporaryFolder({ after });
 
 before(async () => {
   deck = await startDeck();

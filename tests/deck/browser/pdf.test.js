@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/folders.mjs";
 import { assertEnds, runNode } from "../../support/programs.mjs";
 import { FIXTURE } from "../support/fixture.js";
 
-const folder = await temporaryFolder({ after });
+const folder = temporaryFolder({ after });
 // The front page is Markdown, too, but not a slide.
 const slides = (await openTalk(PROJECT)).slides.filter(({ front }) => !front);
 

@@ -10,7 +10,7 @@ import { assertEnds, runNode } from "../../support/programs.mjs";
 const perf = (...args) => runNode("scripts/perf.mjs", args);
 
 test("the performance program draws every chart on both sides, prints ratios and writes every figure", async (t) => {
-  const json = path.join(await temporaryFolder(t), "perf.json");
+  const json = path.join(temporaryFolder(t), "perf.json");
   const { stdout } = await perf("--rounds", "1", "--changes", "2", "--json", json);
   assert.match(stdout, /plain ÷ Replay/);
   assert.match(stdout, /^first slide to be seen .*\n *its charts drawn +[\d.]+ ms .* [\d.]+× \(/m);

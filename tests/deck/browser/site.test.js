@@ -405,7 +405,7 @@ test("messengers get a description and a picture of the chart that the talk name
 });
 
 test("a site that does not start is refused with the page's own error", async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   await writeFile(
     path.join(folder, "index.html"),
     "<script>throw new Error('the deck is broken');</script>",

@@ -30,7 +30,7 @@ const FONT = path.join(PROJECT, "node_modules/@fontsource/inter/files/inter-lati
  * @returns {Promise<{root: string, run: Function}>} run: runs a Node program of the project on this talk
  */
 export async function makeTalkOfFive(context) {
-  const root = await temporaryFolder(context);
+  const root = temporaryFolder(context);
   await cp(FIXTURE, root, { recursive: true });
   await cp(FONT, path.join(root, "slides/five/look/acme.woff2"));
   const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];

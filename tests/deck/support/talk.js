@@ -63,7 +63,7 @@ export function claimsWith(claims = {}) {
  *                    problemsOf: Function, check: Function}>}
  */
 export async function makeTalk(context) {
-  const root = await temporaryFolder(context);
+  const root = temporaryFolder(context);
   const benchmarks = path.join(root, "benchmarks");
   const talk = {
     root,

@@ -33,7 +33,7 @@ const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 let root;
 
 beforeEach(async (t) => {
-  root = await temporaryFolder(t);
+  root = temporaryFolder(t);
   for (const [file, text] of Object.entries(FILES)) await save(file, text);
   await save("exp/raw/SHA256SUMS", "");
   const resources = Object.entries(FILES).map(([file, text]) => ({

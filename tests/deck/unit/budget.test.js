@@ -47,7 +47,7 @@ test("the first chart needs the entry, the code that draws it, and all of their 
 });
 
 test("files are measured as they are sent: scripts with gzip, fonts as they are", async (t) => {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   const script = "const a = 1;\n".repeat(1000);
   await writeFile(path.join(folder, "index.js"), script);
   await writeFile(path.join(folder, "charts.js"), script);
@@ -89,7 +89,7 @@ test("what is fetched later has no budget, and is listed apart", () => {
 });
 
 test("a build into a place that is no folder ends with 1 and says why", async (t) => {
-  const file = path.join(await temporaryFolder(t), "file");
+  const file = path.join(temporaryFolder(t), "file");
   await writeFile(file, "");
   const building = runNode("scripts/deck/build-bundle.mjs", [path.join(file, "out")]);
   await assertEnds(building, 1, /not a directory/i);

@@ -15,8 +15,8 @@ let folder;
 let watcher;
 let news;
 
-beforeEach(async (t) => {
-  folder = await temporaryFolder(t);
+beforeEach((t) => {
+  folder = temporaryFolder(t);
   news = [];
 });
 afterEach(() => {

@@ -238,7 +238,7 @@ for (const [file, from, to] of STYLE_EDITS)
   });
 
 test("after one accept, an edit of style is quiet, whatever the sentence rests on", async (t) => {
-  const root = await temporaryFolder(t);
+  const root = temporaryFolder(t);
   for (const part of ["slides", "config"])
     await cp(path.join(PROJECT, part), path.join(root, part), { recursive: true });
   const check = () => checkTalk({ root, benchmarks: BENCHMARKS });

@@ -37,7 +37,7 @@ test("of the runs of an experiment, only those of the chart and its series are k
 });
 
 test("a page holds the claims that its slide names, not those whose names begin alike, and what they were judged from", async (t) => {
-  const root = await temporaryFolder(t);
+  const root = temporaryFolder(t);
   const experiment = { title: "E", limits: { a: 1 }, charts: { x: { n: 6 }, y: { n: 7 } } };
   const files = {
     "mine/manifest.json": JSON.stringify({ label: "L", experiments: { e: experiment, f: experiment } }),
@@ -86,7 +86,7 @@ test("a page holds the claims that its slide names, not those whose names begin 
 });
 
 test("a chart has a page if the verdicts of the data set with which the talk is told show it", async (t) => {
-  const outDir = await temporaryFolder(t);
+  const outDir = temporaryFolder(t);
   const table = "benchmarks/mine/e/aggregate/x.csv";
   const panel = (verdict) =>
     `<div data-when="slow ${verdict}"><canvas data-chart="line" data-chart-src="${table}"></canvas></div>`;

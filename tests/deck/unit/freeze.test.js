@@ -42,7 +42,7 @@ Words.
 # Three
 `;
 const COMPARED = "headline-16";
-const folder = await temporaryFolder({ after });
+const folder = temporaryFolder({ after });
 const site = path.join(folder, "site");
 let said;
 
@@ -209,7 +209,7 @@ test("a frozen site holds its data set, those that slides compare, its wording, 
 });
 
 test("the record says that the commit has everything only if it has all files that are frozen", async (t) => {
-  const root = await temporaryFolder(t);
+  const root = temporaryFolder(t);
   const benchmarks = path.join(root, "benchmarks");
   const settings = ["user.name=a", "user.email=a@b.example", "commit.gpgsign=false"];
   const git = (...args) =>

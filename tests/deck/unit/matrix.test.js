@@ -120,7 +120,7 @@ test("the page has landmarks and a way back, and data sets of one label are told
 });
 
 test("a site with a bundle gets the page and the bundle; a bundle that is damaged is named", async (t) => {
-  const root = await temporaryFolder(t);
+  const root = temporaryFolder(t);
   const folder = (...names) => path.join(root, ...names);
   const benchmarks = folder("benchmarks");
   const altered = { ours: [{ file: "claims.json", what: "is not what derive wrote" }] };

@@ -12,7 +12,7 @@ import { replaceFolder, whyNoSiteIn } from "../../../scripts/deck/out-dir.js";
 import { temporaryFolder } from "../../support/folders.mjs";
 
 const MODULE = pathToFileURL(path.join(PROJECT, "scripts/deck/out-dir.js")).href;
-const folder = await temporaryFolder({ after });
+const folder = temporaryFolder({ after });
 let place;
 
 beforeEach(async () => {

@@ -91,7 +91,7 @@ test("the command refuses wrong options, and says which exist", async (t) => {
   await refused(/ends in \.pdf/, ["--out", "talk.html"]);
   await refused(/^There is no folder nowhere; make it/, ["--out", "nowhere/talk.pdf"]);
   await refused(/^There is no folder README\.md; make it/, ["--out", "README.md/talk.pdf"]);
-  const named = path.join(await temporaryFolder(t), "talk.pdf");
+  const named = path.join(temporaryFolder(t), "talk.pdf");
   await mkdir(named);
   await refused(/^\S+talk\.pdf is a folder; name a file with --out\.$/m, ["--out", named]);
   await refused(/no data set “nowhere”\. Available: /, ["--data", "nowhere"]);

@@ -17,7 +17,7 @@ import { patient } from "../../support/patience.mjs";
 import { assertEnds, runNode } from "../../support/programs.mjs";
 import { watchSources } from "../../../scripts/deck/source-watch.js";
 
-const benchmarks = await temporaryFolder({ after });
+const benchmarks = temporaryFolder({ after });
 let server;
 
 before(async () => {
@@ -85,7 +85,7 @@ test("no address leads out of the folders that are served", async () => {
 });
 
 test("a data set that lies elsewhere is served, as it is listed", async (t) => {
-  const elsewhere = await temporaryFolder(t);
+  const elsewhere = temporaryFolder(t);
   await writeFile(path.join(elsewhere, "manifest.json"), "{}");
   await mkdir(path.join(elsewhere, "measured"));
   await writeFile(path.join(elsewhere, "measured", "registered.csv"), "cell,claim\n");
@@ -238,7 +238,7 @@ let watch;
 let changes;
 
 beforeEach(async (t) => {
-  folder = await temporaryFolder(t);
+  folder = temporaryFolder(t);
   await mkdir(path.join(folder, "deck", "reader"), { recursive: true });
   await writeFile(path.join(folder, "index.html"), "");
   changes = 0;

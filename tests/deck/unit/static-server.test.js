@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
 import { temporaryFolder } from "../../support/folders.mjs";
 
-const folder = await temporaryFolder({ after });
+const folder = temporaryFolder({ after });
 let server;
 
 before(async () => {

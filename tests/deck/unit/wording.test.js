@@ -166,7 +166,7 @@ test("no note of an appendix takes longer than its slide", async () => {
 });
 
 test("the command names the existing data sets, and prints a diff or JSON of the talk", async (t) => {
-  const benchmarks = await temporaryFolder(t);
+  const benchmarks = temporaryFolder(t);
   const shippedFolder = path.join(PROJECT, "benchmarks/tentacle");
   for (const file of ["manifest.json", "claims.json", "answer.csv"]) {
     for (const name of ["tentacle", "mine"])

@@ -1,10 +1,18 @@
 // A made-up system for scripts/setup: a checkout, a root folder, and a PATH with only fakes and coreutils.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { patient } from "../../support/patience.mjs";
 
 const PROJECT = path.resolve(import.meta.dirname, "../../..");
@@ -20,8 +28,7 @@ const TOOL_PROGRAMS = ["fio fio --version", "iperf3 iperf3 -v", "rados ceph-comm
 export class FakeSystem {
   /** A system with Python and apt for root, without Ceph and without a browser. */
   constructor(t) {
-    this.folder = mkdtempSync(path.join(tmpdir(), "replay-setup-"));
-    t.after(() => rmSync(this.folder, { recursive: true, force: true }));
+    this.folder = temporaryFolder(t);
     this.bin = path.join(this.folder, "bin");
     this.root = path.join(this.folder, "root");
     this.checkout = path.join(this.folder, "checkout");
