@@ -63,7 +63,7 @@ export function makeCharts({ data, compare, talk }, options = {}) {
     marks(slot) {
       const { src, canvas } = slot;
       const place = placeOf(src, data, canvas);
-      const numbers = new BoundNumbers(data.about(data.nameFor(namedDataSet(canvas))));
+      const numbers = BoundNumbers(data.about(data.nameFor(namedDataSet(canvas))));
       return [...ceilingMarks(canvas, place), ...marksOf(slot, place.entry), ...notesOf(slot, numbers)];
     },
     summaryFor: chartSummary({ data, compare }),

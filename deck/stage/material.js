@@ -28,7 +28,7 @@ export function Material({ search, usual, frozen, mode, talk, fetchFile }) {
   function writePart(part, named, page, after) {
     const about = () => data.about(data.nameFor(named));
     const documents = about();
-    new BoundNumbers(documents).bind(part, documents);
+    BoundNumbers(documents).bind(part, documents);
     chooseTexts(part, documents.claims);
     writeLabels(part, data, documents);
     writeAlteredMarks(part, data, documents);

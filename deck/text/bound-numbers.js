@@ -28,34 +28,23 @@ const FIGURE = "figure-text";
 const LONGEST_FIGURE = 12;
 const OPEN = "…";
 
-export class BoundNumbers {
-  #sources;
-  #claims;
-
-  /** @param {{manifest: object|null, claims: object|null, answer?: object|null}} documents   of one data set */
-  constructor({ manifest, claims, answer = null }) {
-    // By the first word of the values that they answer; they get the path without it.
-    this.#sources = new Map([
-      ["manifest", manifestSource(manifest)],
-      ["design", designSource(manifest)],
-      ["method", methodSource(claims)],
-      ["answer", answerSource(answer)],
-    ]);
-    this.#claims = claimSource(claims);
-  }
+/** @param {{manifest: object|null, claims: object|null, answer?: object|null}} documents   of one data set */
+export function BoundNumbers({ manifest, claims, answer = null }) {
+  // By the first word of the values that they answer; they get the path without it.
+  const sources = new Map([
+    ["manifest", manifestSource(manifest)],
+    ["design", designSource(manifest)],
+    ["method", methodSource(claims)],
+    ["answer", answerSource(answer)],
+  ]);
+  const inClaims = claimSource(claims);
 
   /** @returns {string|null} the text for a value such as `manifest.setup.osds`; null if the data do not know it */
-  resolve(value) {
+  function resolve(value) {
     const path = String(value).trim().split(".");
     if (path.some((word) => word === "")) return null;
-    const lookUp = this.#sources.get(path[0]);
-    return lookUp ? lookUp(path.slice(1)) : this.#claims(path);
-  }
-
-  /** The text for a value that a data set other than the shipped one lacks. */
-  absent(value) {
-    const [word] = String(value).trim().split(".", 1);
-    return RECORDED.includes(word) ? "not recorded" : "not measured";
+    const lookUp = sources.get(path[0]);
+    return lookUp ? lookUp(path.slice(1)) : inClaims(path);
   }
 
   /**
@@ -65,10 +54,10 @@ export class BoundNumbers {
    * @param {{shipped: boolean}} data   whether the literal was written for the current data
    * @returns {{text: string, known: boolean}}
    */
-  textFor(value, literal, { shipped }) {
-    const text = this.resolve(value);
+  function textFor(value, literal, { shipped }) {
+    const text = resolve(value);
     if (text !== null) return { text, known: true };
-    return { text: shipped ? literal : this.absent(value), known: false };
+    return { text: shipped ? literal : absent(value), known: false };
   }
 
   /**
@@ -76,12 +65,12 @@ export class BoundNumbers {
    * @param {Element} root
    * @param {{shipped: boolean}} data   as in `textFor`
    */
-  bind(root, { shipped }) {
+  function bind(root, { shipped }) {
     for (const element of root.querySelectorAll("data[value]")) {
       const value = element.getAttribute("value");
       // Remember the text on the slide the first time, in case the data disappear later.
       if (!element.hasAttribute("data-fallback")) element.setAttribute("data-fallback", element.textContent);
-      const { text: words, known } = this.textFor(value, element.getAttribute("data-fallback"), { shipped });
+      const { text: words, known } = textFor(value, element.getAttribute("data-fallback"), { shipped });
       // A title before an audience leaves the place of an unknown figure open.
       const isOpen = !known && !shipped && element.closest("h1, h2, h3") !== null;
       const text = isOpen ? OPEN : unbroken(words);
@@ -91,6 +80,14 @@ export class BoundNumbers {
       element.classList.toggle(FIGURE, text.length <= LONGEST_FIGURE);
     }
   }
+
+  return { resolve, textFor, bind };
+}
+
+/** The text for a value that a data set other than the shipped one lacks. */
+export function absent(value) {
+  const [word] = String(value).trim().split(".", 1);
+  return RECORDED.includes(word) ? "not recorded" : "not measured";
 }
 
 /**

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { parseAnswer } from "../../../deck/data/answer.js";
-import { BoundNumbers } from "../../../deck/text/bound-numbers.js";
+import { BoundNumbers, absent } from "../../../deck/text/bound-numbers.js";
 import { isChosen } from "../../../deck/text/verdict-text.js";
 import { ANSWER } from "../data-sets.js";
 
@@ -53,10 +53,10 @@ export function lacking({ name, manifest, claims }) {
  *   chooses: whether all conditions are met
  */
 export function wordsOf({ manifest, claims, answer = null }, { shipped = false } = {}) {
-  const numbers = new BoundNumbers({ manifest, claims, answer });
+  const numbers = BoundNumbers({ manifest, claims, answer });
   return {
-    resolve: (value) => numbers.resolve(value),
-    absent: (value) => numbers.absent(value),
+    resolve: numbers.resolve,
+    absent,
     text: (value, literal) => numbers.textFor(value, literal, { shipped }).text,
     chooses: (when) => when.every((condition) => isChosen(condition, claims)),
   };

@@ -38,10 +38,10 @@ const claims = {
   method: { confidence: 0.95, equivalence_blocks: 10, blocks_for_verdict: 2 },
   claims: { price: { verdict: "held", conditions: { ratio: { estimate: 2.07515 } } } },
 };
-const numbers = new BoundNumbers({ manifest, claims });
-const ignorant = new BoundNumbers({ manifest: null, claims: null });
-const ofClaims = (some) => new BoundNumbers({ manifest: null, claims: { claims: some } });
-const ofManifest = (osds) => new BoundNumbers({ manifest: { osds }, claims: null });
+const numbers = BoundNumbers({ manifest, claims });
+const ignorant = BoundNumbers({ manifest: null, claims: null });
+const ofClaims = (some) => BoundNumbers({ manifest: null, claims: { claims: some } });
+const ofManifest = (osds) => BoundNumbers({ manifest: { osds }, claims: null });
 
 for (const [value, text] of [
   ["manifest.setup.osds", "3"],
