@@ -32,6 +32,8 @@ Usage: npm run pdf -- [options]
   --help         show this text
 
 Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
+const NO_BROWSER =
+  "Printing needs Chromium, and none was found. Install it, or name it in CHROMIUM.";
 
 const options = optionsOf({
   command: "npm run pdf --",
@@ -63,7 +65,7 @@ process.exitCode = await print(options);
 async function print({ cut = null, appendix, notes, data, theme, out, incomplete, altered }) {
   const index = indexOf((await scanBenchmarks(benchmarksRoot())).files);
   const unknown = whyUnknownDataSet(index.data_sets, data === undefined ? [] : [data]);
-  const problem = unknown ?? whyNoFileAt(out) ?? (chromiumPath() === null ? noBrowser() : null);
+  const problem = unknown ?? whyNoFileAt(out) ?? (chromiumPath() === null ? NO_BROWSER : null);
   if (problem !== null) {
     console.error(problem);
     return 2;
@@ -131,8 +133,4 @@ function whyNoFileAt(out) {
   const folder = path.dirname(out);
   if (isFolder(out)) return `${out} is a folder; name a file with --out.`;
   return isFolder(folder) ? null : `There is no folder ${folder}; make it, or name another one with --out.`;
-}
-
-function noBrowser() {
-  return "Printing needs Chromium, and none was found. Install it, or name it in CHROMIUM.";
 }
