@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from replay.claims.data_set import derive_data_set
+from replay.derive.entry import OFFERED, offered
 from replay.derive.experiment import derive_experiment
 from replay.design.configuration import load_experiment
 from replay.evidence.record import BOTTLENECK_RULE, STEADY, WHOLE, bottleneck_of
@@ -166,3 +168,10 @@ def test_the_shipped_ceilings_use_metrics_and_levels_of_their_experiment():
     for one in configuration["ceilings"]:
         assert one["name"].endswith(units[one["metric"]])
         assert all(set(wanted) <= levels[name] for name, wanted in one["levels"].items())
+
+
+def test_the_rates_at_which_writes_arrived_are_told_by_their_size():
+    cells = pd.DataFrame({"io_size_bytes": [4096, 4096, 4096, 65536], OFFERED: [10.0, 30.0, 50.5, None]})
+    rates = {"median_operations_per_second": 30, "min_operations_per_second": 10, "max_operations_per_second": 50.5}
+    assert offered(cells) == {"4096": rates}
+    assert offered(cells.drop(columns=OFFERED)) == {}, "one writer, or a closed loop"

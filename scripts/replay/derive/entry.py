@@ -20,6 +20,8 @@ from replay.evidence.record import ceph_versions
 
 #: Facts of sidecars that are part of the set-up. The manifest states them if the design does not.
 RECORDED_FACTS = ("snapshot_interval_seconds", "replicas", "osds_per_class")
+#: The rate at which a cell's writes arrived, whatever became of them.
+OFFERED = "offered_operations_per_second"
 #: The name of the workload if an experiment has only one.
 EVERY_WORKLOAD = "all"
 #: Units that are not part of a key, because the chart says what they measure.
@@ -56,6 +58,7 @@ def entry(
         ],
         "ratio_direction": design.ratio_direction if design.reference else None,
         "parameters": parameters(design, (row.sidecar for _, row in used)),
+        **({"offered": offers} if (offers := offered(counted)) else {}),
         "limiters": _counts(counted["limiter"]),
         "limits": limits(design, counted, [row for _, row in used]),
         "control": control(design, drawn),
@@ -208,6 +211,17 @@ def parameters(design: CombinedDesign, sidecars: Iterable[Mapping[str, Any]]) ->
                 stated.setdefault(name, set()).add(value)
     numbers |= {name: values.pop() for name, values in stated.items() if len(values) == 1}
     return {name: numbers[name] for name in sorted(numbers)}
+
+
+def offered(counted: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return the rates at which writes arrived, by their size in bytes: the median, lowest and highest of the cells."""
+    if OFFERED not in counted or "io_size_bytes" not in counted:
+        return {}
+    figures = counted.dropna(subset=[OFFERED]).groupby("io_size_bytes")[OFFERED].agg(["median", "min", "max"])
+    return {
+        level_text(size): {f"{name}_operations_per_second": rounded(value) for name, value in each.items()}
+        for size, each in figures.to_dict("index").items()
+    }
 
 
 def control(design: CombinedDesign, drawn: Iterable[Aggregate]) -> dict[str, Any] | None:
