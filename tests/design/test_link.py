@@ -51,12 +51,12 @@ def test_the_sets_of_a_line_stay_together_and_blocks_differ_in_their_order(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_talk_is_measured_within_two_and_a_half_hours_on_either_sandbox(name):
+def test_a_talk_is_measured_within_three_hours_on_either_sandbox(name):
     for word in ("second_site", "stretch"):
         design = expand(load_experiment(name), "talk", missing={word: "the sandbox has another shape"})
         cells = [cell for one in design.sets for cell in one.cells]
         block = seconds_by_design(design, cells, first=False)
-        assert design.blocks * block <= 9000, (word, block)
+        assert design.blocks * block <= 10800, (word, block)
 
 
 def test_one_run_measures_the_variants_of_one_sandbox_and_says_why_not_the_others():

@@ -2,8 +2,9 @@
  * Places labels so that none lies on another. Pure.
  *
  * @typedef {{left: number, top: number, right: number, bottom: number}} Box   px
- * @typedef {{left: number, top: number, cost?: number, align?: string}} Place
- * @typedef {{width: number, height: number, places: Place[], at?: {x: number, y: number}}} Wanted   at: what it belongs to
+ * @typedef {{left: number, top: number, cost?: number, align?: string, at?: {x: number, y: number}}} Place
+ * @typedef {{width: number, height: number, places: Place[], at?: {x: number, y: number}}} Wanted   at: what it belongs to,
+ *   if a place names nothing nearer
  */
 
 import { isInside, overlap } from "./labels-layout.js";
@@ -27,7 +28,7 @@ export function placeBoxes(wanted, { area, obstacles = [] }) {
       .filter((box) => isInside(box, area))
       .map((box) => ({
         ...box,
-        cost: (box.cost ?? 0) + covered(box, obstacles) + (at ? between(at, box, obstacles) : 0),
+        cost: (box.cost ?? 0) + covered(box, obstacles) + between(box.at ?? at, box, obstacles),
       }))
       .sort((a, b) => a.cost - b.cost),
   );
@@ -57,8 +58,9 @@ function covered(box, obstacles) {
   return obstacles.reduce((sum, obstacle) => sum + (overlap(box, obstacle) ? obstacle.cost : 0), 0);
 }
 
-/** What lies between a point and its label, as if the label covered it. */
+/** What lies between a point, if there is one, and its label, as if the label covered it. */
 function between(at, box, obstacles) {
+  if (!at) return 0;
   const near = {
     x: Math.max(box.left, Math.min(at.x, box.right)),
     y: Math.max(box.top, Math.min(at.y, box.bottom)),

@@ -1,6 +1,7 @@
 /** Draws a quadrant: a pair of marks for each way, with the bounds of both values, and its arrow. */
 
 import { csvOf } from "../plugin.js";
+import { placesAround } from "../place.js";
 import { short } from "../units.js";
 import { KindController, bothInWords, emOf, isEmphasised, isFlipped, marksOf, shownIn, themeOf } from "./base.js";
 import { boxesOfBets, drawBets, keyOfBets, labelsOfBets, pressBet } from "./bets.js";
@@ -157,13 +158,23 @@ export class QuadrantController extends KindController {
     const marks = this.#pair;
     if (marks.length === 0) return [];
     const top = marks.reduce((high, mark) => (mark.y < high.y ? mark : high));
+    const bottom = marks.reduce((low, mark) => (mark.y > low.y ? mark : low));
+    const around = (mark, size, sides) => placesAround({ ...mark, reach: mark.size / 2 }, size, { sides });
     const isStrong = isEmphasised(settings, name);
     const title = { text: label, size: isStrong ? NAME.strong : NAME.usual, weight: 700, color: this.color };
     const own = {
       lines: [title, { text: figuresOf(points, settings), weight: 400, color: this.color }],
       brief: [title],
-      at: { ...top, reach: top.size / 2 },
-      sides: ["right", "above", "left", "below"],
+      at: top,
+      // Below the lower mark only where the upper one has no room.
+      places: (width, height) => [
+        ...around(top, { width, height }, ["right", "above", "left"]),
+        ...around(bottom, { width, height }, ["below"]).map((place) => ({
+          ...place,
+          at: bottom,
+          cost: place.cost + height,
+        })),
+      ],
       importance: isStrong ? 2 : 1,
     };
     const path = this.arrow;
