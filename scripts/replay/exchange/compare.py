@@ -33,7 +33,7 @@ from replay.exchange.compare_text import (
     summary_lines,
 )
 from replay.exchange.page import write_page
-from replay.exchange.sides import Experiment, Metric, Side, TidyRun, read_side, what_differs
+from replay.exchange.sides import Experiment, Metric, Side, TidyRun, only_runs, read_side, what_differs
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,8 +65,8 @@ def _said(checked: Sequence[Checked]) -> int:
     """Say which conditions are met, and where; return the exit status."""
     for condition in checked:
         for hit in condition.met:
-            place = f"{hit.second}: {hit.experiment} {hit.metric.name}, {hit.variant}, {hit.point}"
-            print(f"--fail-if '{condition.text}' is met by {place}: {ratio_text(hit)}", file=sys.stderr)
+            line = f"--fail-if '{condition.text}' is met by {hit.second}: {hit.place}: {ratio_text(hit)}"
+            print(line, file=sys.stderr)
         if condition.undecided:
             points = "1 point has" if condition.undecided == 1 else f"{condition.undecided} points have"
             print(f"--fail-if '{condition.text}': {points} no interval, and could not be decided", file=sys.stderr)
@@ -83,17 +83,17 @@ def compare_sides(sides: tuple[Side, ...]) -> Outcome:
     """Compare every side with the first one."""
     comparisons: list[Comparison] = []
     missing: list[NotCompared] = []
-    first = sides[0]
-    for second in sides[1:]:
+    differences: list[StatedDifference] = []
+    first, *others = sides
+    for second in others:
+        compared: list[Comparison] = []
         for name in dict.fromkeys([*first.experiments, *second.experiments]):
             absent = [side.name for side in (first, second) if name not in side.experiments]
-            if absent:
-                missing.append(NotCompared(first.name, second.name, name, f"not in {absent[0]}"))
-                continue
-            compared, why = _experiment(first, second, name)
-            comparisons += compared
+            found, why = ([], [f"not in {absent[0]}"]) if absent else _experiment(first, second, name)
+            compared += found
             missing += [NotCompared(first.name, second.name, name, text) for text in why]
-    differences = [difference for second in sides[1:] for difference in differences_of(first, second, comparisons)]
+        comparisons += compared
+        differences += differences_of(first, second, compared)
     return Outcome(sides, tuple(comparisons), tuple(missing), tuple(differences))
 
 
@@ -102,10 +102,7 @@ def differences_of(first: Side, second: Side, comparisons: Iterable[Comparison])
     names = first.name, second.name
     told = [side.manifest.get("setup") or {} for side in (first, second)]
     differences = [StatedDifference(*names, "", name, values) for name, values in what_differs(*told)]
-    pairs = dict.fromkeys(
-        (comparison.experiment, comparison.variants) for comparison in comparisons if comparison.second == second.name
-    )
-    for experiment, variants in pairs:
+    for experiment, variants in dict.fromkeys((each.experiment, each.variants) for each in comparisons):
         both = first.experiments[experiment], second.experiments[experiment]
         options = [
             {**_only_here(mine, other), **mine.options.get(variant, {})}
@@ -231,12 +228,11 @@ def _estimate(
     if min(len(under), len(over)) == 1:
         method, why = SINGLE, f"one run on {'each' if len(under) == len(over) else 'one'} side: no interval"
     else:
-        why = apart or why_not_in_turns(
-            *(
-                {block: (by_block[block].started_at, by_block[block].ended_at) for block in several}
-                for by_block, several in zip(runs, values, strict=True)
-            )
+        times = (
+            {block: (by_block[block].started_at, by_block[block].ended_at) for block in several}
+            for by_block, several in zip(runs, values, strict=True)
         )
+        why = apart or why_not_in_turns(*times)
         method = WELCH if why else PAIRED
     try:
         estimate = (paired_log_ratio if method == PAIRED else independent_log_ratio)(over, under)
@@ -318,15 +314,10 @@ def _chosen(experiments: Sequence[Experiment], wanted: Iterable[str]) -> dict[st
 
 
 def _narrowed(side: Side, chosen: Mapping[str, set[str]]) -> Side:
-    kept = {}
-    for name, experiment in side.experiments.items():
-        runs = tuple(
-            run
-            for run in experiment.runs
-            if all(run.levels.get(factor) in (None, *levels) for factor, levels in chosen.items())
-        )
-        if runs:
-            kept[name] = replace(experiment, runs=runs)
+    def is_chosen(run: TidyRun) -> bool:
+        return all(run.levels.get(factor) in (None, *levels) for factor, levels in chosen.items())
+
+    kept = only_runs(side.experiments, is_chosen)
     if side.experiments and not kept:
         raise ConfigurationError(f"--only: {side.name} has no run at these levels")
     return replace(side, experiments=kept)

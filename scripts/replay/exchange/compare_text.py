@@ -46,6 +46,11 @@ class Comparison:
     why: str = ""
 
     @property
+    def place(self) -> str:
+        """Where it is: experiment, metric, variant and point."""
+        return f"{self.experiment} {self.metric.name}, {self.variant}, {self.point}"
+
+    @property
     def point(self) -> str:
         return ", ".join(f"{factor} = {level}" for factor, level in self.levels) or "the only point"
 
@@ -58,7 +63,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Where the interval lies: beside 1, or on it."""
-        if self.estimate is None or self.estimate.low is None or self.estimate.high is None:
+        if self.estimate is None or self.estimate.low is None:
             return UNKNOWN
         return HIGHER if self.estimate.low > 1 else LOWER if self.estimate.high < 1 else WITHIN
 
@@ -68,6 +73,11 @@ class Comparison:
         if self.metric.better is None or self.verdict not in (HIGHER, LOWER):
             return ""
         return "better" if self.verdict == self.metric.better else "worse"
+
+    @property
+    def beyond(self) -> str:
+        """What a difference beyond noise is called: `better`, `worse`, or `beyond` if neither is; else empty."""
+        return (self.judgement or "beyond") if self.verdict in (HIGHER, LOWER) else ""
 
 
 @dataclass(frozen=True)
@@ -126,9 +136,8 @@ def runs_csv(comparisons: Sequence[Comparison]) -> str:
     rows: dict[tuple[str, ...], None] = {}
     for comparison in comparisons:
         point = "; ".join(f"{factor}={level}" for factor, level in comparison.levels)
-        for side, variant, values in zip(
-            (comparison.first, comparison.second), comparison.variants, comparison.values, strict=True
-        ):
+        sides = comparison.first, comparison.second
+        for side, variant, values in zip(sides, comparison.variants, comparison.values, strict=True):
             for block, value in values.items():
                 key = (side, comparison.experiment, comparison.metric.name, comparison.metric.unit, variant, point)
                 rows[(*key, str(block), number_text(value))] = None
@@ -193,13 +202,8 @@ def document(outcome: Outcome, checked: Sequence[Checked]) -> dict[str, Any]:
         "differences": [vars(difference) for difference in outcome.differences],
         "not_compared": [vars(gap) for gap in outcome.not_compared],
         "conditions": [
-            {
-                "condition": condition.text,
-                "decided": condition.decided,
-                "undecided": condition.undecided,
-                "met": len(condition.met),
-            }
-            for condition in checked
+            {"condition": each.text, "decided": each.decided, "undecided": each.undecided, "met": len(each.met)}
+            for each in checked
         ],
     }
 
@@ -209,7 +213,7 @@ def ratio_text(comparison: Comparison) -> str:
     if comparison.estimate is None:
         return "none"
     value, low, high, _ = comparison.estimate
-    if low is None or high is None:
+    if low is None:
         return f"{value:#.3g}"
     nearest = {HIGHER: low, LOWER: high}.get(comparison.verdict, 2.0)
     digits = next((number for number in range(3, 9) if float(f"{nearest:.{number}g}") != 1), 9)
@@ -226,23 +230,22 @@ def counted(comparisons: Sequence[Comparison]) -> str:
 
 def summary_lines(outcome: Outcome) -> list[str]:
     """Return what a terminal shows for each pair of data sets: what differs, the verdicts, and ratios beyond noise."""
+    first, *others = outcome.sides
     lines: list[str] = []
-    for second in outcome.sides[1:]:
+    for second in others:
         here = [comparison for comparison in outcome.comparisons if comparison.second == second.name]
         lines += [f"differs: {line}" for line in difference_lines(outcome, second.name)]
-        lines.append(f"{second.name} ÷ {outcome.sides[0].name}: {counted(here) if here else 'no point is in both'}")
-        lines += [line for line in [single_line(here)] if line]
-        beyond = [comparison for comparison in here if comparison.verdict in (HIGHER, LOWER)]
+        lines.append(f"{second.name} ÷ {first.name}: {counted(here) if here else 'no point is in both'}")
+        lines += filter(None, [single_line(here)])
+        beyond = [comparison for comparison in here if comparison.beyond]
         for comparison in beyond[:SHOWN]:
-            place = f"{comparison.experiment} {comparison.metric.name}, {comparison.variant}, {comparison.point}"
             judged = f"  ({comparison.judgement})" if comparison.judgement else ""
-            lines.append(f"  {place}: {ratio_text(comparison)}{judged}")
+            lines.append(f"  {comparison.place}: {ratio_text(comparison)}{judged}")
         if len(beyond) > SHOWN:
             lines.append(f"  and {len(beyond) - SHOWN} more")
-        for missing in outcome.not_compared:
-            if missing.second == second.name:
-                lines.append(f"  not compared: {missing.experiment}: {missing.why}")
-    if not any(outcome.sides[0].experiments.keys() & side.experiments.keys() for side in outcome.sides[1:]):
+        missing = [gap for gap in outcome.not_compared if gap.second == second.name]
+        lines += [f"  not compared: {gap.experiment}: {gap.why}" for gap in missing]
+    if not any(first.experiments.keys() & second.experiments.keys() for second in others):
         lines.append("no experiment is in two of them; to compare two of different names: --experiment NAME=OTHER")
     return [*lines, *exploratory_lines(outcome)]
 
@@ -272,15 +275,11 @@ def check(condition: tuple[str, str, float], comparisons: Sequence[Comparison]) 
             f"--fail-if '{text}': no point compares {metric}",
             next_step=suggestion(metric, known) if known else "compare data sets that share points",
         )
-    decided = [comparison for comparison in here if comparison.estimate and comparison.estimate.low is not None]
+    decided = [comparison for comparison in here if comparison.verdict != UNKNOWN]
     if not decided:
         raise ConfigurationError(
             f"--fail-if '{text}': no ratio of {metric} has an interval, so this can be neither met nor ruled out",
             next_step="measure or import two runs or more of each point",
         )
-    met = (
-        comparison
-        for comparison in decided
-        if (comparison.estimate.high < limit if sign == "<" else comparison.estimate.low > limit)
-    )
+    met = [each for each in decided if (each.estimate.high < limit if sign == "<" else each.estimate.low > limit)]
     return Checked(text, tuple(met), len(decided), len(here) - len(decided))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 
 from replay.base.errors import ConfigurationError, EvidenceError
 from replay.base.paths import after_missing, replay_command, suggestion
-from replay.base.tables import level_text
+from replay.base.tables import level_text, rows_in
 from replay.claims.descriptions import DATAPACKAGE
 from replay.claims.descriptions import differences as derived_differences
 from replay.claims.tables import read_manifest
@@ -117,6 +115,12 @@ class Side:
     exploratory: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+def only_runs(experiments: Mapping[str, Experiment], wanted: Callable[[TidyRun], bool]) -> dict[str, Experiment]:
+    """Return the experiments with the wanted runs alone, as far as they have any."""
+    kept = {name: tuple(filter(wanted, experiment.runs)) for name, experiment in experiments.items()}
+    return {name: replace(experiments[name], runs=runs) for name, runs in kept.items() if runs}
+
+
 def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
     """Return the data set `NAME`, or one variant of it with `NAME:VARIANT`; with `only`, only these experiments.
 
@@ -138,11 +142,7 @@ def read_side(benchmarks: Path, name: str, only: Collection[str] = ()) -> Side:
             raise ConfigurationError(
                 f"{folder_name} has no runs of a variant {variant!r}", next_step=suggestion(variant, sorted(known))
             )
-        experiments = {
-            name: replace(experiment, runs=tuple(run for run in experiment.runs if run.variant == variant))
-            for name, experiment in experiments.items()
-        }
-    present = {name: experiment for name, experiment in experiments.items() if experiment.runs}
+    present = only_runs(experiments, lambda run: variant in ("", run.variant))
     for raw in (folder / name / "raw" for name in present):
         if raw.is_dir():
             verify_packs(raw)
@@ -185,12 +185,10 @@ def as_derived(path: Path, folder: Path, what: str) -> Iterator[None]:
 def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment:
     path = folder / name / "tidy.csv"
     with as_derived(path, folder, "cannot be compared"):
-        content = path.read_bytes()
         metrics = _metrics(entry["charts"].values())
         drawn = [metric.column for metric in metrics.values()]
         columns = {*FURTHER_COLUMNS, *drawn, *map(lower_bound_of, drawn)}
-        runs = _runs(content.decode(), tuple(entry["factors"]), columns)
-        variants = dict.fromkeys(run.variant for run in runs)
+        runs = _runs(path, entry["factors"], columns)
         designs = [json.loads(path.read_text()) for path in sorted((folder / name / "raw").glob("design-*.json"))]
         return Experiment(
             name,
@@ -200,8 +198,8 @@ def _experiment(folder: Path, name: str, entry: Mapping[str, Any]) -> Experiment
             {name: tuple(map(level_text, levels)) for name, levels in entry["factors"].items()},
             metrics,
             runs,
-            sha256(content),
-            _options(entry, [*variants], designs),
+            sha256(path.read_bytes()),
+            _options(entry, dict.fromkeys(run.variant for run in runs), designs),
             tuple(dict.fromkeys(note["note"] for design in designs for note in design.get("notes", ()))),
             {factor: texts for design in designs for factor, texts in design.get("levels", {}).items()},
         )
@@ -244,7 +242,7 @@ def _metrics(charts: Collection[Mapping[str, Any]]) -> dict[str, Metric]:
     return metrics
 
 
-def _runs(text: str, factors: Collection[str], columns: Collection[str]) -> tuple[TidyRun, ...]:
+def _runs(path: Path, factors: Collection[str], columns: Collection[str]) -> tuple[TidyRun, ...]:
     """Return the rows of a tidy table that aggregates use. Raises KeyError or ValueError if it is not such a table."""
     return tuple(
         TidyRun(
@@ -255,7 +253,7 @@ def _runs(text: str, factors: Collection[str], columns: Collection[str]) -> tupl
             row["ended_at"],
             {column: _finite(row[column]) for column in columns if row.get(column)},
         )
-        for row in csv.DictReader(io.StringIO(text, newline=""))
+        for row in rows_in(path)
         if row["used"] == "1"
     )
 
