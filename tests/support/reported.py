@@ -44,14 +44,18 @@ def entry_of(protocol: str, runs: list[dict[str, Any]], factors: Mapping[str, li
     }  # fmt: skip
 
 
-def write_experiment(folder: Path, runs: list[dict[str, Any]]) -> None:
-    """Write tidy.csv."""
+def write_experiment(
+    data_set: Path, protocol: str, runs: list[dict[str, Any]], factors: Mapping[str, list], **changes: Any
+) -> dict[str, Any]:
+    """Write tidy.csv of an experiment below a data set; return its entry in the manifest."""
     columns = list(dict.fromkeys(name for row in runs for name in row))
+    folder = data_set / runs[0]["experiment"]
     folder.mkdir(parents=True)
     with (folder / "tidy.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(runs)
+    return entry_of(protocol, runs, factors, **changes)
 
 
 def write_ratios(

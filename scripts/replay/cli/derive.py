@@ -234,7 +234,7 @@ def _say_first(data_set: str) -> None:
         return
     if any(part.headline for part in parts):
         print("\nin short:")
-        say_first(parts, sys.stdout)
+        say_first(parts)
 
 
 def _say_failure(failure: Failure) -> None:

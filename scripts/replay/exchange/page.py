@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from replay.base.errors import ConfigurationError
 from replay.base.paths import program_file, version
-from replay.base.tables import number_text, write_if_changed
+from replay.base.tables import level_text, write_if_changed
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 #: The class of a column of figures.
@@ -65,17 +65,20 @@ def document(title: str, parts: Iterable[str]) -> str:
     )
 
 
-def heading(text: str, level: int = 2) -> str:
-    return f"<h{level}>{escape(text)}</h{level}>"
-
-
 def paragraph(text: str, kind: str = "") -> str:
     """Return a paragraph; "" if there is nothing to say."""
     return f"<p{class_of(kind)}>{escape(text)}</p>" if text else ""
 
 
 def bullets(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+    """Return a list; "" if it has no lines."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def section(title: str, *parts: str, level: int = 2) -> str:
+    """Return a heading with what is below it; "" if nothing is."""
+    return "\n".join([f"<h{level}>{escape(title)}</h{level}>", *parts]) if any(parts) else ""
 
 
 def scrolled(inner: str, label: str) -> str:
@@ -135,15 +138,15 @@ def _value(value: Any) -> str:
         return "; ".join(f"{words(str(key))}: {_value(item)}" for key, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(_value, value))
-    if value is None or value is False:
-        return ""
-    return number_text(value) if isinstance(value, int | float) else str(value)
+    return "" if value is False else level_text(value)
 
 
 # Marks in rows on one axis -------------------------------------------------------------------------------------------
 
 #: Kinds of marks: a filled dot, a ring, a stroke for one run, a diamond; another class behind it colours a diamond.
 DOT, RING, STROKE, DIAMOND = "dot", "ring", "stroke", "diamond"
+#: An axis that begins at 0, has powers of ten, or has the same ratios above and below 1.
+Axis = Literal["linear", "logarithmic", "around 1"]
 #: The marks keep this distance from the ends of the axis, in per cent.
 _EDGE = 2.0
 _MOST_TICKS = 4
@@ -166,26 +169,15 @@ class Row(NamedTuple):
     shown: str = ""
 
 
-def strip(
-    rows: Sequence[Row],
-    title: str,
-    key: str,
-    written: Callable[[float], str],
-    *,
-    logarithmic: bool,
-    around_one: bool = False,
-) -> str:
+def strip(rows: Sequence[Row], title: str, key: str, written: Callable[[float], str], axis: Axis) -> str:
     """Return a chart of marks in rows: each has a name, its figures in words, and a line with its marks.
 
     It is as wide as the page, at any width: positions are per cents, and the words are the page's own text. `key` says
-    what the marks mean, `written` writes a value at the axis. With `around_one` there is a line at 1, in the middle.
+    what the marks mean, `written` writes a value at the axis. Around 1 there is a line at 1, in the middle.
     """
     values = [*(value for row in rows for value, _ in row.marks), *(end for row in rows for end in row.line)]
-    ticks = ratios(values) if around_one else _decades(values) if logarithmic else _steps(max(values))
-
-    def scale(value: float) -> float:
-        return math.log(value) if logarithmic else value
-
+    ticks = ratios(values) if axis == "around 1" else _decades(values) if axis == "logarithmic" else _steps(max(values))
+    scale = float if axis == "linear" else math.log
     low, high = scale(ticks[0]), scale(ticks[-1])
 
     def at(value: float) -> float:
@@ -194,7 +186,7 @@ def strip(
         return _EDGE + (100 - 2 * _EDGE) * part
 
     grid = "".join(
-        f'<line class="{"one" if around_one and tick == 1 else "grid"}" '
+        f'<line class="{"one" if axis == "around 1" and tick == 1 else "grid"}" '
         f'x1="{at(tick):.2f}%" y1="0" x2="{at(tick):.2f}%" y2="{_HEIGHT}"/>'
         for tick in ticks
     )
@@ -203,7 +195,7 @@ def strip(
         f"<svg>{grid}{_marks(row, at)}</svg></div>"
         for row in rows
     )
-    axis = "".join(
+    names = "".join(
         f'<text class="axis" x="{at(tick):.2f}%" y="14" text-anchor="{_anchor(at(tick))}">{escape(name)}</text>'
         for tick in _thinned(ticks)
         for name in [written(tick).replace(".0 ", " ")]  # a tick is a round number
@@ -212,7 +204,7 @@ def strip(
     return (
         f'<figure class="strip"><figcaption>{escape(key)}</figcaption>'
         f'<div role="img" aria-label="{escape(f"{title}. {description}")}">{lines}'
-        f'<div class="row"><svg>{axis}</svg></div></div></figure>'
+        f'<div class="row"><svg>{names}</svg></div></div></figure>'
     )
 
 
@@ -309,8 +301,7 @@ def over_time(title: str, table: Any, written: Callable[[float], str]) -> str:
         parts.append(f'<polygon class="band" points="{" ".join(upper + lower)}"/>')
         parts.append(f'<polyline class="line line-{number % _DASHES}" points="{" ".join(middle)}"/>')
     ends = [y(float(points["y"].iloc[-1])) for _, points in lines]
-    names = zip(lines, ends, _apart(ends), strict=True)
-    for number, ((series, _), end, at) in enumerate(names):
+    for number, ((series, _), end, at) in enumerate(zip(lines, ends, _apart(ends), strict=True)):
         name = shortened(str(series), _LETTERS)
         parts.append(
             f'<path class="line line-{number % _DASHES}" d="M{right + 4} {end:.1f}L{right + 16} {at:.1f}"/>'
@@ -322,7 +313,7 @@ def over_time(title: str, table: Any, written: Callable[[float], str]) -> str:
     )
     label = escape(f"{title}. {description}")
     svg = f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_DEEP}">{"".join(parts)}</svg>'
-    return "\n".join([heading(title, 3), scrolled(svg, f"Chart: {title}")])
+    return section(title, scrolled(svg, f"Chart: {title}"), level=3)
 
 
 def _apart(ends: list[float]) -> list[float]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -22,63 +22,133 @@ from replay.design.link import RTT
 from replay.exchange.page import Column
 from replay.exchange.sides import Experiment, Side, as_derived, read_side
 
+#: Of what has no value: nobody measured it, or it has no meaning there.
+NOTHING = "—"
+#: What runs ran out of, where the word of the tables is not what people say.
+RAN_OUT = {"none": "nothing", "unknown": "not known"}
 #: The columns that hold texts, whatever these look like.
 _TEXTS = dict.fromkeys(("experiment", "cell", "point", "variant", "label", "limiter", "host", "series"), str)
 
 
 @dataclass(frozen=True)
-class MeasuredExperiment:
-    """An experiment: as `replay compare` reads it, its entry in the manifest, and its tables.
+class Runs:
+    """Runs of an experiment: rows of tidy.csv that aggregates use, with levels as text."""
 
-    `runs` are the rows of tidy.csv that aggregates use, with levels as text. `ratios` has a table for each chart of
-    paired ratios, with the columns `series, x, ratio, low, high, n`; what does not exist is NaN. `lines` has a table
-    for each chart over time of imported results, with the columns `series, x, y, low, high, n`.
+    table: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def stating(self, column: str) -> Self:
+        """Return the runs that have a value in a column."""
+        table = self.table
+        return replace(self, table=table.dropna(subset=column) if column in table else table.iloc[:0])
+
+    def values(self, column: str) -> list[float]:
+        """Return the values of a column that exist."""
+        return self.table[column].dropna().astype(float).tolist() if column in self.table else []
+
+    def middle(self, column: str) -> float | None:
+        """Return the median of a column; None if it has no value, or only `middle_seconds` says what it is at least."""
+        known, least = self.values(column), self.values(lower_bound_of(column))
+        return median([*known, *least]) if len(known) > len(least) else None
+
+    def middle_seconds(self, column: str) -> str:
+        """Return the median of a time; with a sign if it is, or lies beside, a run of which only a bound is known."""
+        if (known := self.middle(column)) is not None:
+            return seconds(known)
+        least = [*self.values(column), *self.values(lower_bound_of(column))]
+        return f"≥ {seconds(median(least))}" if least else NOTHING
+
+    def largest(self, column: str) -> float | None:
+        """Return the largest value of a column; None if it has none."""
+        return max(self.values(column), default=None)
+
+    @property
+    def ran_out(self) -> str:
+        """What runs ran out of: `nothing`, or `cpu 4, nothing 2` with the most frequent first."""
+        counts = Counter(RAN_OUT.get(word, word) for word in self.table["limiter"].fillna("unknown"))
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return ranked[0][0] if len(ranked) == 1 else ", ".join(f"{word} {count}" for word, count in ranked)
+
+
+@dataclass(frozen=True)
+class Mode(Runs):
+    """The runs of one variant at a place."""
+
+    place: Place
+    name: str
+    label: str
+
+    def ratio(self, column: str) -> str:
+        """Return its ratio of a column as its chart has it, with the interval: `3.00 (2.57 to 3.50)`.
+
+        A single pair has no interval.
+        """
+        levels = self.place.levels
+        for chart, table in self.place.experiment.ratios:
+            factor, is_here = chart["x"].get("factor"), chart["workload"].items() <= levels.items()
+            if chart.get("column") == column and factor in levels and is_here:
+                at = (table["series"] == self.label) & (table["x"] == level_text(levels[factor]))
+                row = next(table[at & table["ratio"].notna()].itertuples(), None)
+                if row is None:
+                    return NOTHING
+                return f"{row.ratio:#.3g}" + ("" if pd.isna(row.low) else f" ({row.low:#.3g} to {row.high:#.3g})")
+        return NOTHING
+
+
+#: Charts as the manifest describes them, each with its table.
+Charts = Sequence[tuple[Mapping[str, Any], pd.DataFrame]]
+
+
+@dataclass(frozen=True)
+class MeasuredExperiment(Runs):
+    """All runs of an experiment; the experiment as `replay compare` reads it, its entry in the manifest, its charts.
+
+    `ratios` are the charts of paired ratios, with the columns `series, x, ratio, low, high`; what does not exist is
+    NaN. `lines` are the charts over time of imported results, with the columns `series, x, y, low, high, n`.
     """
 
     name: str
     experiment: Experiment
     entry: Mapping[str, Any]
-    runs: pd.DataFrame
-    ratios: Mapping[str, pd.DataFrame]
-    lines: Mapping[str, pd.DataFrame]
+    ratios: Charts
+    lines: Charts
 
-    def points(self) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-        """Yield each combination of the factors' levels that has runs, in the design's order, with its runs."""
-        factors = self.entry["factors"]
-        for combination in itertools.product(*factors.values()):
-            levels = dict(zip(factors, combination, strict=True))
-            runs = self.at(levels)
-            if not runs.empty:
-                yield levels, runs
-
-    def at(self, levels: Mapping[str, Any]) -> pd.DataFrame:
+    def at(self, levels: Mapping[str, Any]) -> Place:
         """Return the runs at these levels."""
-        runs = self.runs
+        table = self.table
         for factor, level in levels.items():
-            runs = runs[runs[factor] == level_text(level)]
-        return runs
-
-    def by_variant(self, runs: pd.DataFrame) -> Iterator[tuple[Mapping[str, Any], pd.DataFrame]]:
-        """Yield each variant that has some of these runs, in the design's order, with its runs; no control."""
-        for variant in self.entry["variants"]:
-            of_variant = runs[runs["variant"] == variant["name"]]
-            if not of_variant.empty and not variant.get("control"):
-                yield variant, of_variant
+            table = table[table[factor] == level_text(level)]
+        return Place(table, self, levels)
 
     @property
     def reference(self) -> str:
         """The label of the variant with which the others are compared; "" if there is none."""
         return next((str(variant["label"]) for variant in self.entry["variants"] if variant.get("reference")), "")
 
-    def ratio(self, column: str, levels: Mapping[str, Any], label: str) -> pd.Series | None:
-        """Return a variant's ratio of a column at these levels, as its chart has it; None if there is none."""
-        for name, table in self.ratios.items():
-            chart = self.entry["charts"][name]
-            factor, is_here = chart["x"].get("factor"), chart["workload"].items() <= levels.items()
-            if chart.get("column") == column and factor in levels and is_here:
-                at = (table["series"] == label) & (table["x"] == level_text(levels[factor])) & table["ratio"].notna()
-                return None if table[at].empty else table[at].iloc[0]
-        return None
+
+@dataclass(frozen=True)
+class Place(Runs):
+    """All runs of an experiment at a combination of its levels."""
+
+    experiment: MeasuredExperiment
+    levels: Mapping[str, Any]
+
+    @property
+    def modes(self) -> list[Mode]:
+        """The runs of each variant that has some, in the design's order; no control."""
+        modes = [
+            Mode(self.table[self.table["variant"] == each["name"]], self, each["name"], str(each["label"]))
+            for each in self.experiment.entry["variants"]
+            if not each.get("control")
+        ]
+        return [mode for mode in modes if len(mode)]
+
+    @property
+    def distance(self) -> str:
+        """How far apart the sites were where that is a level: `; 20 ms between the sites`; else nothing."""
+        return f"; {seconds(float(self.levels[RTT]))} between the sites" if RTT in self.levels else ""
 
 
 @dataclass(frozen=True)
@@ -93,13 +163,17 @@ class DataSet:
         return self.side.manifest
 
     def of(self, *protocols: str) -> list[MeasuredExperiment]:
-        """Return the experiments of these protocols, those of the first protocol first."""
-        return [
-            experiment
-            for protocol in protocols
-            for experiment in self.experiments
-            if experiment.entry["protocol"] == protocol
-        ]
+        """Return the experiments of these protocols."""
+        return [experiment for experiment in self.experiments if experiment.entry["protocol"] in protocols]
+
+    def places(self, protocol: str) -> Iterator[Place]:
+        """Yield each combination of levels that has runs, in the designs' order, of a protocol's experiments."""
+        for experiment in self.of(protocol):
+            factors = experiment.entry["factors"]
+            for combination in itertools.product(*factors.values()):
+                place = experiment.at(dict(zip(factors, combination, strict=True)))
+                if len(place):
+                    yield place
 
     def to_measure(self, experiment: str) -> str:
         """Return the command that adds an experiment to this data set."""
@@ -120,18 +194,17 @@ def read_data_set(benchmarks: Path, name: str) -> DataSet:
 
 
 def _measured(folder: Path, entry: Mapping[str, Any], experiment: Experiment) -> MeasuredExperiment:
-    runs = _table(folder / experiment.name / "tidy.csv", {**_TEXTS, **dict.fromkeys(entry["factors"], str)})
-    ratios = {
-        name: _ratios(folder, chart)
-        for name, chart in entry["charts"].items()
-        if chart["y"]["unit"] == "ratio" and chart["kind"] == "wide" and chart.get("companions", {}).get("spread")
-    }
-    lines = {
-        name: _table(folder / chart["path"])
-        for name, chart in entry["charts"].items()
+    tidy = _table(folder / experiment.name / "tidy.csv", {**_TEXTS, **dict.fromkeys(entry["factors"], str)})
+    charts = entry["charts"].values()
+    ratios = [
+        (chart, _ratios(folder, chart)) for chart in charts if chart["y"]["unit"] == "ratio" and chart["kind"] == "wide"
+    ]
+    lines = [
+        (chart, _table(folder / chart["path"]))
+        for chart in charts
         if experiment.imported and chart.get("runs") == LINES
-    }
-    return MeasuredExperiment(experiment.name, experiment, entry, runs[runs["used"] == 1], ratios, lines)
+    ]
+    return MeasuredExperiment(tidy[tidy["used"] == 1], experiment.name, experiment, entry, ratios, lines)
 
 
 def _ratios(folder: Path, chart: Mapping[str, Any]) -> pd.DataFrame:
@@ -139,7 +212,7 @@ def _ratios(folder: Path, chart: Mapping[str, Any]) -> pd.DataFrame:
     wide = _table(folder / chart["path"], str)  # a series may be called `1`
     long = wide.rename(columns={wide.columns[0]: "series"}).melt("series", var_name="x", value_name="ratio")
     long["ratio"] = pd.to_numeric(long["ratio"])
-    spread = _table(folder / chart["companions"]["spread"])[["series", "x", "low", "high", "n"]]
+    spread = _table(folder / chart["companions"]["spread"])[["series", "x", "low", "high"]]
     return long.merge(spread.assign(x=spread["x"].map(level_text)), on=["series", "x"], how="left")
 
 
@@ -150,10 +223,7 @@ def _table(path: Path, types: Any = _TEXTS) -> pd.DataFrame:
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
-#: Of what has no value: nobody measured it, or it has no meaning there.
-NOTHING = "—"
 _UNITS_OF_TIME = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
-_RAN_OUT = {"none": "nothing", "unknown": "not known"}
 
 
 @dataclass(frozen=True)
@@ -167,30 +237,6 @@ class ReportPart:
     basis: str = ""
     body: str = ""
     missing: tuple[str, ...] = ()
-
-
-def values(runs: pd.DataFrame, column: str) -> list[float]:
-    """Return the values of a column that exist."""
-    return runs[column].dropna().astype(float).tolist() if column in runs else []
-
-
-def middle(runs: pd.DataFrame, column: str) -> float | None:
-    """Return the median of a column; None if it has no value, or if `middle_seconds` only says what it is at least."""
-    known, least = values(runs, column), values(runs, lower_bound_of(column))
-    return median([*known, *least]) if len(known) > len(least) else None
-
-
-def middle_seconds(runs: pd.DataFrame, column: str) -> str:
-    """Return the median of a time; with a sign if it is, or lies beside, a run of which only a lower bound is known."""
-    if (known := middle(runs, column)) is not None:
-        return seconds(known)
-    least = [*values(runs, column), *values(runs, lower_bound_of(column))]
-    return f"≥ {seconds(median(least))}" if least else NOTHING
-
-
-def largest(runs: pd.DataFrame, column: str) -> float | None:
-    """Return the largest value of a column; None if it has none."""
-    return max(values(runs, column), default=None)
 
 
 def seconds(value: float | None) -> str:
@@ -217,11 +263,6 @@ def bytes_per_second(value: float | None) -> str:
     return f"{_digits(value)} B/s"
 
 
-def distance_of(levels: Mapping[str, Any]) -> str:
-    """Return how far apart the sites were where that is a level: `; 20 ms between the sites`; else nothing."""
-    return f"; {seconds(float(levels[RTT]))} between the sites" if RTT in levels else ""
-
-
 def size(value: float) -> str:
     """Return a size of a write: `4 KiB`, `4 MiB`, `1,000 bytes`."""
     for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
@@ -232,14 +273,6 @@ def size(value: float) -> str:
 
 def share(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.0f} %"
-
-
-def times(row: pd.Series | None) -> str:
-    """Return a ratio with its interval: `3.00 (2.57 to 3.50)`; without an interval that of a single pair."""
-    if row is None:
-        return NOTHING
-    ends = "" if pd.isna(row["low"]) else f" ({row['low']:#.3g} to {row['high']:#.3g})"
-    return f"{row['ratio']:#.3g}{ends}"
 
 
 def _digits(value: float) -> str:
@@ -257,21 +290,14 @@ def between(figures: Sequence[float], written: Callable[[float], str]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def ran_out(runs: pd.DataFrame) -> str:
-    """Return what runs ran out of: `nothing`, or `cpu 4, nothing 2` with the most frequent first."""
-    counts = Counter(_RAN_OUT.get(word, word) for word in runs["limiter"].fillna("unknown"))
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ranked[0][0] if len(ranked) == 1 else ", ".join(f"{word} {count}" for word, count in ranked)
-
-
 def number_of(count: int, noun: str) -> str:
     """Return a count with its noun: `1 run`, `6 runs`."""
     return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
-def n_of(groups: Iterable[pd.DataFrame]) -> str:
-    """Return how many runs each group has: `6 runs each`; a single run has no spread, and that is said."""
-    counts = [len(group) for group in groups]
+def n_of(modes: Iterable[Mode]) -> str:
+    """Return how many runs each mode has: `6 runs each`; a single run has no spread, and that is said."""
+    counts = [len(mode) for mode in modes]
     if max(counts) == 1:
         return "one run each, which cannot say how much runs differ"
     return f"{between(counts, str)} runs each"

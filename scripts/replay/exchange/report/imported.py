@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import Any
 
 from replay.base.stats import median
 from replay.exchange.importing.arrange import CONFIGURATION, KIND_FACTORS, LOADS, SIZES
-from replay.exchange.page import DOT, NUMBER, STROKE, Column, bullets, heading, over_time, paragraph, strip, table
-from replay.exchange.page import Row as Marks
+from replay.exchange.page import DOT, NUMBER, STROKE, Column, Row, bullets, over_time, paragraph, section, strip, table
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
     MeasuredExperiment,
+    Mode,
     ReportPart,
     between,
     bytes_per_second,
-    largest,
-    middle,
-    middle_seconds,
     n_of,
     number_of,
     per_second,
     seconds,
     told,
-    values,
 )
 from replay.exchange.sides import IMPORTED, differences
 from replay.exchange.talk_points import Point, axis_of, points_of, said, size_text, words
@@ -52,23 +46,16 @@ _LATENCIES = {
 }
 
 
-class _Load(NamedTuple):
-    """The runs of a variant at a point."""
-
-    point: Point
-    variant: Mapping[str, Any]
-    runs: pd.DataFrame
-
-
 def imported(data: DataSet) -> ReportPart:
     """Return what imported results say: of each tool a chart and a table of every load, and the notes of the import."""
-    loaded = [(experiment, [*_loads(experiment)]) for experiment in data.of(IMPORTED)]
+    loaded = [(experiment, _loads(experiment)) for experiment in data.of(IMPORTED)]
     if not loaded:
         return ReportPart()
-    body = [_section(experiment, loads, data.side.name) for experiment, loads in loaded]
-    body += _over_time([experiment for experiment, _ in loaded])
+    body = [*(_tool(*each, data.side.name) for each in loaded), _over_time(data)]
     return ReportPart(
-        " ".join(_most(*each) for each in loaded), " ".join(_basis(loads) for _, loads in loaded), "\n".join(body)
+        " ".join(_most(*each) for each in loaded),
+        " ".join(_basis(loads) for _, loads in loaded),
+        "\n".join(filter(None, body)),
     )
 
 
@@ -84,16 +71,20 @@ def differing(data: DataSet) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _loads(experiment: MeasuredExperiment) -> Iterator[_Load]:
-    for point in points_of(experiment.entry["factors"], experiment.experiment.runs):
-        yield from (_Load(point, variant, rows) for variant, rows in experiment.by_variant(experiment.at(point.levels)))
+#: The runs of a variant at a point.
+_Load = tuple[Point, Mode]
+
+
+def _loads(experiment: MeasuredExperiment) -> list[_Load]:
+    points = points_of(experiment.entry["factors"], experiment.experiment.runs)
+    return [(point, mode) for point in points for mode in experiment.at(point.levels).modes]
 
 
 # Sentences -----------------------------------------------------------------------------------------------------------
 
 
 def _rate(loads: Sequence[_Load]) -> str | None:
-    return next((name for name in _RATES if any(values(load.runs, name) for load in loads)), None)
+    return next((name for name in _RATES if any(mode.values(name) for _, mode in loads)), None)
 
 
 def _most(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> str:
@@ -102,76 +93,75 @@ def _most(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> str:
         return ""
     name, written = _RATES[column]
     by_kind: dict[str, list[_Load]] = {}
-    for load in loads:
-        if values(load.runs, column):
-            by_kind.setdefault(load.point.kind, []).append(load)
+    for point, mode in loads:
+        if mode.values(column):
+            by_kind.setdefault(point.kind, []).append((point, mode))
     sentences = []
     for several in by_kind.values():
-        best = max(several, key=lambda load: middle(load.runs, column) or 0.0)
-        label = f" with {best.variant['label']}" if len(experiment.entry["variants"]) > 1 else ""
-        tail = middle_seconds(best.runs, _P99)
+        point, mode = max(several, key=lambda load: load[1].middle(column) or 0.0)
+        label = f" with {mode.label}" if _several(experiment) else ""
+        tail = mode.middle_seconds(_P99)
         beyond = "" if tail == NOTHING else f", the slowest of a hundred in {tail}"
-        sentences.append(f"{best.point.label}{label}: {written(middle(best.runs, column))}{beyond}")
+        sentences.append(f"{point.label}{label}: {written(mode.middle(column))}{beyond}")
     return f"The most {name}: {'; '.join(sentences)}."
 
 
 def _basis(loads: Sequence[_Load]) -> str:
-    points = number_of(len({load.point.name for load in loads}), "load")
-    return f"{points}, {n_of(load.runs for load in loads)}. Imported: nobody watched the machines."
+    points = number_of(len({point.name for point, _ in loads}), "load")
+    return f"{points}, {n_of(mode for _, mode in loads)}. Imported: nobody watched the machines."
 
 
 # Charts and tables ---------------------------------------------------------------------------------------------------
 
 
-def _section(experiment: MeasuredExperiment, loads: Sequence[_Load], data_set: str) -> str:
-    told_of, title = experiment.experiment, experiment.experiment.title
+def _tool(experiment: MeasuredExperiment, loads: Sequence[_Load], data_set: str) -> str:
+    told_of = experiment.experiment
     configurations = told_of.words.get(CONFIGURATION, {})
     notes = [*told_of.notes, *(f"{CONFIGURATION} {level}: {text}" for level, text in configurations.items())]
-    parts = [heading(title), bullets(notes) if notes else ""]
+    parts = [bullets(notes)]
     if _several(experiment):
-        sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(load.variant["name"] for load in loads))
+        sides = " ".join(f"{data_set}:{name}" for name in dict.fromkeys(mode.name for _, mode in loads))
         parts.append(paragraph(f"Whether they differ by more than noise: replay compare {sides}", "muted"))
+    parts += _overviews(experiment, loads)
     axis = axis_of(experiment.entry)
     groups: dict[tuple[Any, ...], list[_Load]] = {}
-    for load in loads:
-        key = tuple(level for factor, level in load.point.levels.items() if factor != axis)
-        groups.setdefault(key, []).append(load)
-    parts += _overviews(experiment, loads)
-    for several in groups.values():
-        parts += _group(experiment, several, axis, title)
-    return "\n".join(filter(None, parts))
+    for point, mode in loads:
+        key = tuple(level for factor, level in point.levels.items() if factor != axis)
+        groups.setdefault(key, []).append((point, mode))
+    parts += [_group(experiment, several, axis) for several in groups.values()]
+    return section(told_of.title, *filter(None, parts))
 
 
 def _overviews(experiment: MeasuredExperiment, loads: Sequence[_Load]) -> Iterator[str]:
     """Yield a table of rates for each kind of operation, if a sweep varied what was in flight and how many sent it."""
-    pairs = {(chart["x"]["factor"], chart["rows"]) for chart in experiment.entry["charts"].values() if "rows" in chart}
-    column = _rate(loads)
+    factors, charts = experiment.entry["factors"], experiment.entry["charts"].values()
+    pairs = [(chart["rows"], chart["x"]["factor"]) for chart in charts if "rows" in chart]
     pair = next((pair for pair in pairs if {*pair} <= {*LOADS}), None)
+    column = _rate(loads)
     if pair is None or column is None:
         return
-    along, rows = pair
+    down, across = pair
+    down_word, across_word = (words(factor).format("").strip() for factor in pair)
     name, written = _RATES[column]
-    down_word, across_word = (words(factor).format("").strip() for factor in (rows, along))
+    first = loads[0][1]
     tables: dict[str, dict[tuple[Any, Any], float]] = {}
-    for load in loads:
-        levels, rate = load.point.levels, middle(load.runs, column)
-        if load.variant == loads[0].variant and rate is not None:
-            kind = _name(experiment, load.point, (along, rows))
-            tables.setdefault(kind, {})[levels[rows], levels[along]] = rate
+    for point, mode in loads:
+        rate = mode.middle(column)
+        if mode.name == first.name and rate is not None:
+            kind = _name(experiment, point, pair)
+            tables.setdefault(kind, {})[point.levels[down], point.levels[across]] = rate
     for kind, rates in tables.items():
         most = max(rates.values())
-        factors = experiment.entry["factors"]
-        down, across = ([level for level in factors[factor] if any(place[at] == level for place in rates)]
-                        for at, factor in enumerate((rows, along)))  # fmt: skip
-        columns = [Column(down_word, [said(rows, level, _written(rows, level)) for level in down])]
-        for level in across:
-            of_column = [rates.get((row, level)) for row in down]
-            kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in of_column]
-            columns.append(Column(_written(along, level), [written(rate) for rate in of_column], NUMBER, kinds))
-        yield heading(kind, 3)
-        of = f"{kind}, {loads[0].variant['label']}" if _several(experiment) else kind
+        rows = [level for level in factors[down] if any(level == row for row, _ in rates)]
+        columns = [Column(down_word, [_words(down, row) for row in rows])]
+        for level in factors[across]:
+            of_column = [rates.get((row, level)) for row in rows]
+            if any(rate is not None for rate in of_column):
+                kinds = ["number beyond" if rate is not None and rate >= most / SAME else NUMBER for rate in of_column]
+                columns.append(Column(_written(across, level), [*map(written, of_column)], NUMBER, kinds))
+        of = f"{kind}, {first.label}" if _several(experiment) else kind
         caption = f"{of}: medians of {name}, by {down_word} (down) and {across_word} (across)"
-        yield table(columns, f"{caption}; in bold, within 10 % of the most")
+        yield section(kind, table(columns, f"{caption}; in bold, within 10 % of the most"), level=3)
 
 
 def _name(experiment: MeasuredExperiment, point: Point, without: Sequence[str | None]) -> str:
@@ -179,83 +169,87 @@ def _name(experiment: MeasuredExperiment, point: Point, without: Sequence[str | 
     kind = point.kind
     told_by_kind = {*KIND_FACTORS, *(() if kind.endswith("reads and writes") else ("rw_mix_read",)), *without}
     fixed = [
-        said(factor, level, _written(factor, level))
+        _words(factor, level)
         for factor, level in point.levels.items()
         if factor not in told_by_kind and len(experiment.entry["factors"][factor]) > 1
     ]
     return ", ".join([f"{kind[0].upper()}{kind[1:]}", *fixed])
 
 
-def _group(experiment: MeasuredExperiment, loads: Sequence[_Load], axis: str | None, title: str) -> Iterator[str]:
-    """Yield the chart and the table of loads that differ along the axis and in their variant."""
-    levels = loads[0].point.levels
-    names = [_written(axis, load.point.levels[axis]) if axis else load.point.label for load in loads]
-    ends = list(dict.fromkeys([names[0], names[-1]]))
-    along = [said(axis, levels[axis] if len(ends) == 1 else None, " to ".join(ends))] if axis else []
-    name = ", ".join([_name(experiment, loads[0].point, (axis,)), *along])
-    labels = [
-        said(axis, load.point.levels[axis], text) if axis else text for load, text in zip(loads, names, strict=True)
-    ]
-    sides = [f", {load.variant['label']}" if _several(experiment) else "" for load in loads]
-    yield heading(name, 3)
-    if column := _rate(loads):
-        rows = [label + side for label, side in zip(labels, sides, strict=True)]
-        yield _chart(loads, rows, column, f"{title}: {name}")
-    yield _table(experiment, loads, labels, f"{title}: {name}. A range is that of the runs")
+def _group(experiment: MeasuredExperiment, loads: Sequence[_Load], axis: str | None) -> str:
+    """Return the chart and the table of loads that differ along the axis and in their variant."""
+    points, modes = zip(*loads, strict=True)
+    name = _name(experiment, points[0], (axis,))
+    labels = [_words(axis, point.levels[axis]) if axis else point.label for point in points]
+    if axis:
+        first, last = (point.levels[axis] for point in (points[0], points[-1]))
+        is_one = first == last
+        ends = _written(axis, first) if is_one else f"{_written(axis, first)} to {_written(axis, last)}"
+        name += f", {said(axis, first if is_one else None, ends)}"
+    title = f"{experiment.experiment.title}: {name}"
+    figures = _table(experiment, modes, labels, f"{title}. A range is that of the runs")
+    if (column := _rate(loads)) is None:
+        return section(name, figures, level=3)
+    if _several(experiment):
+        labels = [f"{label}, {mode.label}" for label, mode in zip(labels, modes, strict=True)]
+    return section(name, _chart(modes, labels, column, title), figures, level=3)
 
 
 def _written(factor: str, level: Any) -> str:
     return size_text(level) if factor in SIZES and isinstance(level, int) else str(level)
 
 
+def _words(factor: str, level: Any) -> str:
+    return said(factor, level, _written(factor, level))
+
+
 def _several(experiment: MeasuredExperiment) -> bool:
     return len(experiment.entry["variants"]) > 1
 
 
-def _chart(loads: Sequence[_Load], labels: Sequence[str], column: str, title: str) -> str:
+def _chart(modes: Sequence[Mode], labels: Sequence[str], column: str, title: str) -> str:
     name, written = _RATES[column]
     rows = []
-    for load, label in zip(loads, labels, strict=True):
-        known = values(load.runs, column)
+    for mode, label in zip(modes, labels, strict=True):
+        known = mode.values(column)
         if known:
             marks = [*((value, STROKE) for value in known), (median(known), DOT)]
-            rows.append(Marks(label, written(median(known)), marks))
+            rows.append(Row(label, written(median(known)), marks))
     every = [value for row in rows for value, _ in row.marks]
-    is_wide = max(every) > 10 * min(every) > 0
-    return strip(rows, f"{title}, {name}", f"● median of {name}, ❘ a run", written, logarithmic=is_wide)
+    axis = "logarithmic" if max(every) > 10 * min(every) > 0 else "linear"
+    return strip(rows, f"{title}, {name}", f"● median of {name}, ❘ a run", written, axis)
 
 
-def _table(experiment: MeasuredExperiment, loads: Sequence[_Load], labels: Sequence[str], caption: str) -> str:
-    tables = [load.runs for load in loads]
+def _table(experiment: MeasuredExperiment, modes: Sequence[Mode], labels: Sequence[str], caption: str) -> str:
     rates = []
     for name, (title, written) in _RATES.items():
-        rates.append(Column(title, [written(middle(runs, name)) for runs in tables], NUMBER))
-        rates.append(Column("range", [between(values(runs, name), written) for runs in tables], NUMBER))
+        rates.append(Column(title, [written(mode.middle(name)) for mode in modes], NUMBER))
+        rates.append(Column("range", [between(mode.values(name), written) for mode in modes], NUMBER))
     for which in ("read", "write"):
-        apart = [per_second(middle(runs, f"{which}_operations_per_second")) for runs in tables]
+        apart = [per_second(mode.middle(f"{which}_operations_per_second")) for mode in modes]
         rates.append(Column(f"{which}s a second", apart, NUMBER))
     columns = [
         Column("load", labels),
-        *([Column("variant", [str(load.variant["label"]) for load in loads])] if _several(experiment) else []),
+        *([Column("variant", [mode.label for mode in modes])] if _several(experiment) else []),
         *rates,
-        *(Column(title, [middle_seconds(runs, name) for runs in tables], NUMBER) for name, title in _LATENCIES.items()),
-        Column("slowest of all", [seconds(largest(runs, "latency_max_seconds")) for runs in tables], NUMBER),
-        Column("n", [str(len(runs)) for runs in tables], NUMBER),
+        *(Column(title, [mode.middle_seconds(name) for mode in modes], NUMBER) for name, title in _LATENCIES.items()),
+        Column("slowest of all", [seconds(mode.largest("latency_max_seconds")) for mode in modes], NUMBER),
+        Column("n", [str(len(mode)) for mode in modes], NUMBER),
     ]
     return table(told(columns), caption)
 
 
-def _over_time(experiments: Sequence[MeasuredExperiment]) -> list[str]:
+def _over_time(data: DataSet) -> str:
     """Return the charts of what fio's logs and the rows of `rados bench` and `rbd bench` tell of runs."""
     written = {
         "seconds": seconds,
         "bytes_per_second": bytes_per_second,
         "operations_per_second": lambda value: f"{per_second(value)}/s",
     }
-    charts = []
-    for experiment in experiments:
-        for name, lines in experiment.lines.items():
-            chart = experiment.entry["charts"][name]
-            if not lines.empty:
-                charts.append(over_time(chart["title"], lines, written[chart["y"]["unit"]]))
-    return [heading("Over time"), paragraph(_OVER_TIME, "muted"), *charts] if charts else []
+    charts = [
+        over_time(chart["title"], lines, written[chart["y"]["unit"]])
+        for experiment in data.of(IMPORTED)
+        for chart, lines in experiment.lines
+        if not lines.empty
+    ]
+    return section("Over time", paragraph(_OVER_TIME, "muted"), *charts) if charts else ""

@@ -6,52 +6,39 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
-
-import pandas as pd
+from typing import Any
 
 from replay.base.errors import EvidenceError
 from replay.base.paths import benchmarks_directory, replay_command
 from replay.base.terminal import print_columns, waiting
+from replay.claims.model import HELD, NOT_MEASURED, REFUTED
 from replay.design.link import RATE, RTT
 from replay.exchange.compare_text import provenance
-from replay.exchange.page import (
-    NUMBER,
-    Column,
-    bullets,
-    document,
-    heading,
-    origin,
-    paragraph,
-    table,
-    words,
-    write_page,
-)
+from replay.exchange.page import NUMBER, Column, bullets, document, origin, paragraph, section, table, words, write_page
 from replay.exchange.report.data_set import (
     NOTHING,
+    RAN_OUT,
     DataSet,
     ReportPart,
+    Runs,
     between,
     bytes_per_second,
-    largest,
-    middle,
     number_of,
     read_data_set,
     seconds,
     share,
     told,
-    values,
 )
 from replay.exchange.report.imported import differing, imported
 from replay.exchange.report.price_and_loss import loss, price
 from replay.exchange.report.rate import MIRRORING, rate, settings
 from replay.exchange.sides import IMPORTED
 
-_NOT_MEASURED = "not measured"
 _COMMITTED = "slowest_osd_commit_latency_seconds"
 #: Before the name of what was asked of the line, it is what was measured.
 _MEASURED = "measured_"
-_KINDS = {"held": "better", "refuted": "worse"}
+_KINDS = {HELD: "better", REFUTED: "worse"}
+_COUNTED = {"clusters": "cluster", "osds": "OSD", "replicas": "replica", "cores": "core"}
 
 
 def parts_of(data: DataSet) -> list[ReportPart]:
@@ -70,19 +57,17 @@ def page(data: DataSet, parts: Sequence[ReportPart]) -> str:
     name = data.side.name
     title = f"What mirroring costs: {name}" if data.of(*MIRRORING) else f"What was measured: {name}"
     missing = [line for part in parts for line in part.missing] + [*_skipped(data)]
+    again = f"The same page from the same files: replay report --data {name} --out page.html"
     body = [
         paragraph(_where(data.manifest), "muted"),
-        *([heading("What differs between the folders"), bullets(differs)] if (differs := differing(data)) else []),
+        section("What differs between the folders", bullets(differing(data))),
         _short(parts),
         paragraph(_limitation(data)),
         *(part.body for part in parts),
         _verdicts(data),
-        *([heading("What was not measured"), bullets(missing)] if missing else []),
-        heading("How it was measured"),
-        bullets(_method(data)),
-        heading("Where the figures come from"),
-        origin(name, provenance(data.side)),
-        paragraph(f"The same page from the same files: replay report --data {name} --out page.html", "muted"),
+        section("What was not measured", bullets(missing)),
+        section("How it was measured", bullets(_method(data))),
+        section("Where the figures come from", origin(name, provenance(data.side)), paragraph(again, "muted")),
     ]
     return document(title, body)
 
@@ -100,13 +85,9 @@ def _where(manifest: Mapping[str, Any]) -> str:
 
 
 def _limitation(data: DataSet) -> str:
-    limitation = data.manifest.get("limitation")
-    if not limitation or _is_imported(data):
-        return limitation or ""
-    return f"What its owner says of this site: “{limitation}”"
-
-
-_COUNTED = {"clusters": "cluster", "osds": "OSD", "replicas": "replica", "cores": "core"}
+    limitation = data.manifest.get("limitation") or ""
+    is_said = limitation and not _is_imported(data)
+    return f"What its owner says of this site: “{limitation}”" if is_said else limitation
 
 
 def _short(parts: Sequence[ReportPart]) -> str:
@@ -118,15 +99,13 @@ def _short(parts: Sequence[ReportPart]) -> str:
 def _verdicts(data: DataSet) -> str:
     """Return the verdicts on the claims about the experiments of mirroring, and where the others are."""
     names = {experiment.name for experiment in data.of(*MIRRORING)}
-    measured = [claim for claim in data.side.claims.values() if claim["verdict"] != _NOT_MEASURED]
+    measured = [claim for claim in data.side.claims.values() if claim["verdict"] != NOT_MEASURED]
     here = [claim for claim in measured if claim["experiment"] in names]
     others = len(measured) - len(here)
-    line = paragraph(
-        f"{number_of(others, 'verdict')} on other experiments: replay claims --data {data.side.name} --measured",
-        "muted",
-    )
+    line = f"{number_of(others, 'verdict')} on other experiments: replay claims --data {data.side.name} --measured"
+    elsewhere = [paragraph(line, "muted")] if others else []
     if not here:
-        return f"{heading('What people say')}\n{line}" if others else ""
+        return section("What people say", *elsewhere)
     # An exploratory verdict decides nothing.
     kinds = ["" if claim["exploratory"] else _KINDS.get(claim["verdict"], "") for claim in here]
     columns = [
@@ -138,8 +117,8 @@ def _verdicts(data: DataSet) -> str:
         "A verdict says whether the whole 95 % interval (of no difference, the 90 % one) lies within what the sentence "
         "needs; a count has to be exact"
     )
-    parts = [heading("What people say, and what these figures say"), table(columns, caption, stacked=True)]
-    return "\n".join([*parts, line] if others else parts)
+    verdicts = table(columns, caption, stacked=True)
+    return section("What people say, and what these figures say", verdicts, *elsewhere)
 
 
 def _verdict(claim: Mapping[str, Any]) -> str:
@@ -186,65 +165,57 @@ def exhausted(data: DataSet) -> ReportPart:
     """Return what each experiment's runs ran out of first."""
     experiments = data.experiments
     counts = [experiment.entry["limiters"] for experiment in experiments]
-
-    def ran_out_of(resource: str) -> list[str]:
-        return [f"{count[resource]:,}" if count.get(resource) else NOTHING for count in counts]
-
-    idle = [min(values(experiment.runs, "cpu_idle_fraction"), default=None) for experiment in experiments]
-    busiest = [largest(experiment.runs, "disk_busy_fraction") for experiment in experiments]
+    resources = {word: RAN_OUT.get(word, word) for word in ("cpu", "disk", "network", "none", "unknown")}
+    idle = [min(experiment.values("cpu_idle_fraction"), default=None) for experiment in experiments]
+    busiest = [experiment.largest("disk_busy_fraction") for experiment in experiments]
     columns = [
         Column("experiment", [experiment.name for experiment in experiments]),
-        Column("runs", [f"{len(experiment.runs):,}" for experiment in experiments], NUMBER),
-        *(Column(resource, ran_out_of(resource), NUMBER) for resource in ("cpu", "disk", "network")),
-        Column("nothing", ran_out_of("none"), NUMBER),
-        Column("not known", ran_out_of("unknown"), NUMBER),
+        Column("runs", [f"{len(experiment):,}" for experiment in experiments], NUMBER),
+        *(
+            Column(name, [f"{count[word]:,}" if count.get(word) else NOTHING for count in counts], NUMBER)
+            for word, name in resources.items()
+        ),
         Column("least CPU idle", [*map(share, idle)], NUMBER),
         Column("busiest disk", [*map(share, busiest)], NUMBER),
     ]
     rules = sorted({str(rule) for experiment in experiments if (rule := experiment.entry["limits"].get("rule"))})
-    body = [
-        heading("What ran out"),
+    body = section(
+        "What ran out",
         table(told(columns), "Runs by what they ran out of first; CPU and disk over the whole run"),
-    ]
-    body += [paragraph(f"The rule: {'; '.join(rules)}." if rules else "", "muted")]
-    unseen = [
-        experiment.name for experiment, count in zip(experiments, counts, strict=True) if set(count) == {"unknown"}
-    ]
+        paragraph(f"The rule: {'; '.join(rules)}." if rules else "", "muted"),
+    )
+    unseen = [experiment.name for experiment in experiments if {*experiment.entry["limiters"]} == {"unknown"}]
     missing = (
         f"What {', '.join(unseen)} ran out of: nobody watched the machines of the cluster. Name prometheus in the "
         "site's file (docs/your-own-cluster.md).",
     )
-    return ReportPart(body="\n".join(body), missing=missing if unseen else ())
+    return ReportPart(body=body, missing=missing if unseen else ())
 
 
 def slowest_osds(data: DataSet) -> ReportPart:
     """Return which OSD was slowest to commit, by experiment and variant, and in which cell it was slowest of all."""
-    groups = [
-        (f"{experiment.name}: {variant['label']}", runs[runs[_COMMITTED].notna()])
-        for experiment in data.experiments
-        for variant, runs in experiment.by_variant(experiment.runs)
-        if values(runs, _COMMITTED)
-    ]
-    if not groups:
+    every = [mode.stating(_COMMITTED) for experiment in data.experiments for mode in experiment.at({}).modes]
+    modes = [mode for mode in every if len(mode)]
+    if not modes:
         return ReportPart(missing=("The slowest OSD of each run: no run recorded what `ceph osd perf` says.",))
-    worst = [runs.loc[runs[_COMMITTED].idxmax()] for _, runs in groups]
+    worst = [mode.table.loc[mode.table[_COMMITTED].idxmax()] for mode in modes]
     columns = [
-        Column("experiment", [name for name, _ in groups]),
-        Column("slowest most often", [_most_often(runs) for _, runs in groups]),
-        Column("its latency, median", [seconds(middle(runs, _COMMITTED)) for _, runs in groups], NUMBER),
+        Column("experiment", [f"{mode.place.experiment.name}: {mode.label}" for mode in modes]),
+        Column("slowest most often", [_most_often(mode) for mode in modes]),
+        Column("its latency, median", [seconds(mode.middle(_COMMITTED)) for mode in modes], NUMBER),
         Column("at worst", [seconds(float(row[_COMMITTED])) for row in worst], NUMBER),
         Column("in the cell", [f"{row['point']}, block {row['block']}" for row in worst]),
-        Column("n", [str(len(runs)) for _, runs in groups], NUMBER),
+        Column("n", [str(len(mode)) for mode in modes], NUMBER),
     ]
     caption = (
         "Commit latency of each run's slowest OSD in the run's last seconds, in whole milliseconds (ceph osd perf)"
     )
-    return ReportPart(body=f"{heading('The slowest OSD')}\n{table(told(columns), caption)}")
+    return ReportPart(body=section("The slowest OSD", table(told(columns), caption)))
 
 
-def _most_often(runs: pd.DataFrame) -> str:
+def _most_often(runs: Runs) -> str:
     """Return `osd.3 in 20 of 36`. Where several are as slow, none of them is the slowest."""
-    numbers = Counter(int(number) for number in values(runs, "slowest_osd"))
+    numbers = Counter(int(number) for number in runs.values("slowest_osd"))
     if not numbers:
         return "no single one"
     number, count = min(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -254,17 +225,14 @@ def _most_often(runs: pd.DataFrame) -> str:
 
 def distance(data: DataSet) -> ReportPart:
     """Return how far apart the sites are, where cells recorded it."""
-    measured = [
-        (experiment, experiment.runs[experiment.runs[_MEASURED + RTT].notna()])
-        for experiment in data.experiments
-        if values(experiment.runs, _MEASURED + RTT)
-    ]
-    if not measured:
+    every = [experiment.stating(_MEASURED + RTT) for experiment in data.experiments]
+    experiments = [experiment for experiment in every if len(experiment)]
+    if not experiments:
         return _noted_distance(data)
     columns = [
-        Column("experiment", [experiment.name for experiment, _ in measured]),
+        Column("experiment", [experiment.name for experiment in experiments]),
         *(
-            Column(name, [between(values(runs, column), written) for _, runs in measured], NUMBER)
+            Column(name, [between(experiment.values(column), written) for experiment in experiments], NUMBER)
             for name, column, written in (
                 ("round trip", _MEASURED + RTT, seconds),
                 ("asked for", RTT, seconds),
@@ -272,12 +240,12 @@ def distance(data: DataSet) -> ReportPart:
                 ("rate asked for", RATE, bytes_per_second),
             )
         ),
-        Column("n", [str(len(runs)) for _, runs in measured], NUMBER),
+        Column("n", [str(len(experiment)) for experiment in experiments], NUMBER),
     ]
-    every = [value for _, runs in measured for value in values(runs, _MEASURED + RTT)]
-    headline = f"The sites were {between(every, seconds)} apart (round trip)."
-    body = f"{heading('The distance between the sites')}\n{table(told(columns), 'The line between the sites')}"
-    return ReportPart(headline, f"Recorded with {number_of(len(every), 'run')}.", body)
+    measured = [value for experiment in experiments for value in experiment.values(_MEASURED + RTT)]
+    headline = f"The sites were {between(measured, seconds)} apart (round trip)."
+    body = section("The distance between the sites", table(told(columns), "The line between the sites"))
+    return ReportPart(headline, f"Recorded with {number_of(len(measured), 'run')}.", body)
 
 
 def _noted_distance(data: DataSet) -> ReportPart:
@@ -289,10 +257,10 @@ def _noted_distance(data: DataSet) -> ReportPart:
     return ReportPart(f"The second cluster was {seconds(noted)} away (round trip).", text)
 
 
-def say_first(parts: Sequence[ReportPart], stream: TextIO) -> None:
+def say_first(parts: Sequence[ReportPart]) -> None:
     """Print the sentences for the top, one below the other."""
     headlines = [part.headline for part in parts if part.headline]
-    print_columns(stream, [("-", sentence) for sentence in headlines], widths=(2,))
+    print_columns(sys.stdout, [("-", sentence) for sentence in headlines], widths=(2,))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -307,6 +275,6 @@ def run(options: argparse.Namespace) -> int:
         )
     parts = parts_of(data)
     write_page(options.out, page(data, parts))
-    say_first(parts, sys.stdout)
+    say_first(parts)
     print(f"wrote {options.out}: one page that opens anywhere")
     return 0
