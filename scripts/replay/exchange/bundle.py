@@ -41,12 +41,9 @@ def run(options: argparse.Namespace) -> int:
         content = bundle_of(benchmarks_directory() / options.data, redaction, options.label)
     _show(redaction, everything=options.list)
     if redaction.findings:
+        lines = [f"    {text!r} looks like {what} ({where})" for text, (what, where) in redaction.findings.items()]
         raise ConfigurationError(
-            "this must not leave:\n"
-            + "\n".join(
-                f"    {text!r} looks like {looks_like} ({where})"
-                for text, (looks_like, where) in redaction.findings.items()
-            ),
+            "\n".join(["this must not leave:", *lines]),
             where=options.data,
             next_step="write something else in its place: --replace 'OLD=NEW'",
         )
@@ -250,19 +247,16 @@ class Redaction:
         """Return what of a value may leave; what has another form than the allowed one is left out."""
         if isinstance(allowed, str):
             return self._leaf(value, allowed, where)
-        if isinstance(allowed, list) and isinstance(value, Sequence) and not isinstance(value, str):
+        if isinstance(allowed, list) and isinstance(value, list):
             return [self.document(item, allowed[0], f"{where}[{at}]") for at, item in enumerate(value)]
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
-        if isinstance(allowed, list):
-            return {
-                self.text(str(key), where): self.document(item, allowed[0], f"{where}.{key}")
-                for key, item in value.items()
-                if _fits(item, allowed[0])
-            }
+        # The keys of a mapping with one form are names, which leave as texts.
+        names_leave = isinstance(allowed, list)
+        forms = dict.fromkeys(value, allowed[0]) if names_leave else allowed
         return {
-            key: self.document(value[key], form, f"{where}.{key}")
-            for key, form in allowed.items()
+            self.text(key, where) if names_leave else key: self.document(value[key], form, f"{where}.{key}")
+            for key, form in forms.items()
             if key in value and _fits(value[key], form)
         }
 
