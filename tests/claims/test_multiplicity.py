@@ -33,7 +33,6 @@ def test_no_p_value_gives_no_q_value():
     assert false_discovery_q_values([]) == []
 
 
-
 @pytest.mark.parametrize("region", [Region(1.5, None), Region(None, 1.5), Region(1.4, 1.7)])
 def test_a_condition_is_decided_exactly_if_its_p_value_is_below_a_twentieth(region):
     seen = set()

@@ -101,7 +101,6 @@ def test_packs_of_two_data_sets_are_unpacked_side_by_side(tree, tmp_path, other,
         assert sums_match(tmp_path / "look" / name / "rbd-journaling")
 
 
-
 def test_verify_counts_good_packs_and_names_bad_ones(tree, capsys):
     assert run_raw(["verify", "--data", "mine"]) == 0
     files = len(evidence_of(tree.raw)) - 1

@@ -34,7 +34,7 @@ METRICS = (
     {"metric": "operations_per_second", "name": "iops", "title": "IOPS", "unit": "operations_per_second",
      "better": "higher"},
 )  # fmt: skip
-#: What makes an experiment one of trials: it has no axis, and its figures are its protocol's facts, not a tool's output.
+#: What makes an experiment one of trials: it has no axis, and its figures are its protocol's facts, not a tool's.
 TRIALS = {
     "experiment": "trials", "protocol": "failover", "tool": "no-tool", "factors": {"kind": ["planned"]},
     "variants": ({"name": "journal", "label": "Journal"}, {"name": "snapshot", "label": "Snapshot"}),

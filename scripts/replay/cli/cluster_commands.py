@@ -143,7 +143,11 @@ def _preflight(parser: Parser) -> None:
     )
     add_experiment(parser, help="say only what this experiment needs and takes (may be repeated)")
     add_data(parser, help="the data set to be measured (default: the site's name)")
-    add_flag(parser, "--write-probe", "also try to create, write, mirror and remove images of 8 MiB; the only option that writes")
+    add_flag(
+        parser,
+        "--write-probe",
+        "also try to create, write, mirror and remove images of 8 MiB; the only option that writes",
+    )
     form = parser.add_mutually_exclusive_group()
     add_flag(form, "--json", "print the report as JSON")
     form.add_argument(
@@ -194,7 +198,11 @@ def _measure(parser: Parser) -> None:
     )
     instead = parser.add_mutually_exclusive_group()
     add_flag(instead, "--dry-run", "print cells, hours and bytes; measure nothing")
-    add_flag(instead, "--plan-only", "write the run as a file to sign: its commands, rights, limits and undo; measure nothing")
+    add_flag(
+        instead,
+        "--plan-only",
+        "write the run as a file to sign: its commands, rights, limits and undo; measure nothing",
+    )
 
 
 MEASURE = Command(

@@ -14,9 +14,19 @@ def _derive(parser: Parser) -> None:
     add_data(parser, required=True)
     add_experiment(parser)
     add_flag(parser, "--force", "derive everything again, also what has not changed")
-    add_flag(parser, "--entities", "also write entities.csv, the values of each OSD and placement group (git ignores it)")
-    add_flag(parser, "--watch", "derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM")
-    add_flag(parser, "--verify", "derive nothing: compare every derived file with its digest, and list altered files (status 1)")
+    add_flag(
+        parser, "--entities", "also write entities.csv, the values of each OSD and placement group (git ignores it)"
+    )
+    add_flag(
+        parser,
+        "--watch",
+        "derive again whenever raw output arrives, at the lowest priority, until standard input closes or SIGTERM",
+    )
+    add_flag(
+        parser,
+        "--verify",
+        "derive nothing: compare every derived file with its digest, and list altered files (status 1)",
+    )
     add_flag(
         parser,
         "--outliers",

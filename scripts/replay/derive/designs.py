@@ -138,7 +138,6 @@ def combine(
     return CombinedDesign(first, cells, tuple(variants.values()), {name: _ordered(factors[name]) for name in names})
 
 
-
 def _same_axes(design: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
     keys = ("workload_factors", "x_factor")
     return all(design.get(key) == first.get(key) for key in keys) and set(design["factors"]) == set(first["factors"])

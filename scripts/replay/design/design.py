@@ -25,8 +25,9 @@ from replay.base.tables import json_text, write_if_changed
 SCALES = ("smoke", "quick", "talk", "replicate", "headline")
 DEFAULT_SCALE = "quick"
 
-#: What a recorded design says as its experiment does. Only some have `ceilings`: the digests of others stay as they are.
+#: What a recorded design says as its experiment does. Only some have `ceilings`: the digests of others stay the same.
 _AS_CONFIGURED = ("title", "protocol", "tool", "sources", "workload_factors", "metrics", "ceilings")
+
 
 def canonical_json(value: Any) -> str:
     """Return the canonical JSON text of `value`: sorted keys, no spaces."""
