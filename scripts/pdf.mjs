@@ -32,8 +32,7 @@ Usage: npm run pdf -- [options]
   --help         show this text
 
 Needs Chromium; CHROMIUM names another one. REPLAY_BENCHMARKS names another folder of data sets.`;
-const NO_BROWSER =
-  "Printing needs Chromium, and none was found. Install it, or name it in CHROMIUM.";
+const NO_BROWSER = "Printing needs Chromium, and none was found. Install it, or name it in CHROMIUM.";
 
 const options = optionsOf({
   command: "npm run pdf --",

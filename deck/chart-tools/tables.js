@@ -35,9 +35,7 @@ export function Tables({ slotsOf, data, scrolls }) {
 
   /** Redraws all tables. One without a chart would keep the figures of earlier data: its place is the chart's again. */
   async function renewAll() {
-    await Promise.all(
-      [...slides].map((slide) => (drawnOn(slide).length > 0 ? renew(slide) : hide(slide))),
-    );
+    await Promise.all([...slides].map((slide) => (drawnOn(slide).length > 0 ? renew(slide) : hide(slide))));
   }
 
   return { has: (slide) => slides.has(slide), show, hide, renew, renewAll };

@@ -1,11 +1,11 @@
 /** One chart by itself: colours, labels, many points, a page without a deck, the table. */
 import assert from "node:assert/strict";
-import { PATIENCE, canvas, chartData, labelsIn, test } from "./support/deck.js";
+import { PATIENCE, canvas, chartData, csv, labelsIn, openChart, openDeck, test } from "./support/deck.js";
 
 const WIDE =
   "I/O size,4096,65536,1048576\nWithout journal,30000000,200000000,900000000\nWith journal,6000000,,300000000\n";
 
-test("a change of theme changes the colours of lines and text, and nothing else", async ({ csv, openDeck }) => {
+test("a change of theme changes the colours of lines and text, and nothing else", async () => {
   csv("/d/a.csv", WIDE);
   const css = `
     :root { color-scheme: light dark; --ink: #1b1d22; --series-one: var(--ink); --chart-text: light-dark(#1b1d22, #f0f0f0); }
@@ -31,7 +31,7 @@ test("a change of theme changes the colours of lines and text, and nothing else"
   assert.deepEqual(dark.data, light.data);
 });
 
-test("labels are at the line ends in their order, do not touch, and make room for themselves", async ({ csv, openDeck }) => {
+test("labels are at the line ends in their order, do not touch, and make room for themselves", async () => {
   csv(
     "/d/a.csv",
     "x,1,2\nlow,1,100\nmiddle,2,101\na name so long that it needs more than one line,3,102\nhigh,4,300\n",
@@ -51,7 +51,7 @@ test("labels are at the line ends in their order, do not touch, and make room fo
   assert.ok(width - area.right > 60 && width - area.right < width / 3);
 });
 
-test("100,000 points are drawn as a few thousand, with both ends, without a long wait", async ({ csv, openDeck }) => {
+test("100,000 points are drawn as a few thousand, with both ends, without a long wait", async () => {
   csv(
     "/d/many.csv",
     `series,x,y,low,high,n\n${Array.from({ length: 100_000 }, (_, i) => `a,${i},${Math.sin(i / 1000)},,,`).join("\n")}\n`,
@@ -73,7 +73,7 @@ test("100,000 points are drawn as a few thousand, with both ends, without a long
   assert.ok(took < 1500 * PATIENCE, `${took} ms`);
 });
 
-test("without a deck: a chart of plain Chart.js loads its CSV, reports its errors, and follows a new address", async ({ csv, openChart }) => {
+test("without a deck: a chart of plain Chart.js loads its CSV, reports its errors, and follows a new address", async () => {
   csv("/d/a.csv", "x,1,2\na,5,\n");
   csv("/d/b.csv", "x,1,2\nb,7,8\n");
   const page = await openChart({
@@ -112,7 +112,7 @@ test("without a deck: a chart of plain Chart.js loads its CSV, reports its error
   assert.equal(await page.locator("[role=alert]").count(), 0);
 });
 
-test("CSV given as text is drawn at once, and as an accessible table", async ({ openChart }) => {
+test("CSV given as text is drawn at once, and as an accessible table", async () => {
   const page = await openChart({
     script: `
       window.chart = new Chart(canvas, {
@@ -151,7 +151,7 @@ test("CSV given as text is drawn at once, and as an accessible table", async ({ 
   assert.match(await page.locator("[role=alert]").innerText(), /^No chart: row 2/);
 });
 
-test("a lower bound is an arrow that points up from it, within the axis, and no value of the chart", async ({ openChart }) => {
+test("a lower bound is an arrow that points up from it, within the axis, and no value of the chart", async () => {
   const page = await openChart({
     script: `
       window.chart = new Chart(canvas, {
@@ -186,7 +186,7 @@ test("a lower bound is an arrow that points up from it, within the axis, and no 
   assert.ok(!found.none.some(Boolean), "another point has one");
 });
 
-test("even if a fetch cannot be aborted, an older answer never replaces a newer one or draws on a destroyed chart", async ({ openChart }) => {
+test("even if a fetch cannot be aborted, an older answer never replaces a newer one or draws on a destroyed chart", async () => {
   const page = await openChart({
     script: `
       const answers = [];
@@ -210,7 +210,7 @@ test("even if a fetch cannot be aborted, an older answer never replaces a newer 
   assert.equal(await page.evaluate(() => window.late), false);
 });
 
-test("text in place of a file is neither overwritten by an answer that comes later nor in the way of the file afterwards", async ({ openChart }) => {
+test("text in place of a file is neither overwritten by an answer that comes later nor in the way of the file afterwards", async () => {
   const page = await openChart({
     script: `
       const answers = [];
@@ -240,7 +240,7 @@ test("text in place of a file is neither overwritten by an answer that comes lat
   assert.deepEqual(await page.evaluate(() => window.values), [1, 9, 1, 7]);
 });
 
-test("a chart that gets its CSV later says values in their unit, and those of the page's own data as Chart.js does", async ({ openChart }) => {
+test("a chart that gets its CSV later says values in their unit, and those of the page's own data as Chart.js does", async () => {
   const page = await openChart({
     script: `
       window.chart = new Chart(canvas, {
@@ -260,7 +260,7 @@ test("a chart that gets its CSV later says values in their unit, and those of th
   assert.deepEqual(body, ["a: 2 s", "Target: 4"]);
 });
 
-test("with indexAxis y bars, lines and points lie on their side with their bounds, and the page's scales stay where they are", async ({ openChart }) => {
+test("with indexAxis y bars, lines and points lie on their side with their bounds, and the page's scales stay where they are", async () => {
   const page = await openChart({
     script: `
       const long = "series,x,y,low,high,n\\nA,10,5,4,8,3\\nA,30,6,5,7,3\\n";
@@ -322,7 +322,7 @@ const ADAPTER = `{
   endOf: (time) => Math.ceil(time / 864e5) * 864e5 - 1,
 }`;
 
-test("a time axis and an end of the page's own stay; a dataset's colour is that of its line, its markers and its name", async ({ openChart }) => {
+test("a time axis and an end of the page's own stay; a dataset's colour is that of its line, its markers and its name", async () => {
   const page = await openChart({
     script: `
       const { _adapters } = await import("chart.js");

@@ -1,6 +1,6 @@
 /** Errors, and changes while a deck is open, in a real Chromium. */
 import assert from "node:assert/strict";
-import { canvas, chartData, goTo, test } from "./support/deck.js";
+import { canvas, chartData, csv, goTo, openDeck, origin, requests, routes, test } from "./support/deck.js";
 
 const WIDE = `"I/O size",4096,8192,16384
 Without journal,30658995.65,60612439.23,114581905.32
@@ -9,7 +9,7 @@ With journal,5943684.21,,31419250.76
 
 const alertText = (page) => page.locator("section.present [role=alert]").innerText();
 
-test("an error in a CSV is shown in the chart's place, and no chart is drawn", async ({ csv, routes, openDeck }) => {
+test("an error in a CSV is shown in the chart's place, and no chart is drawn", async () => {
   routes.set("/d/html.csv", { type: "text/html", body: "<!doctype html><p>the app" });
   csv("/d/markup.csv", "<!doctype html>\n");
   csv("/d/ragged.csv", "x,1,2\na,1\n");
@@ -42,7 +42,7 @@ test("an error in a CSV is shown in the chart's place, and no chart is drawn", a
   assert.equal(await page.locator("#injected").count(), 0);
 });
 
-test("after a corrected file, a refresh brings the chart back with its old colours", async ({ csv, openDeck }) => {
+test("after a corrected file, a refresh brings the chart back with its old colours", async () => {
   csv("/d/a.csv", WIDE);
   const page = await openDeck({ sections: [canvas("/d/a.csv")] });
   const colours = (await chartData(page)).datasets.map(({ borderColor }) => borderColor);
@@ -60,7 +60,7 @@ test("after a corrected file, a refresh brings the chart back with its old colou
   );
 });
 
-test("a refresh changes the chart in place: same chart, same colours, one event, nothing when nothing changed", async ({ csv, requests, openDeck }) => {
+test("a refresh changes the chart in place: same chart, same colours, one event, nothing when nothing changed", async () => {
   csv("/d/a.csv", WIDE);
   const page = await openDeck({ sections: [canvas("/d/a.csv"), canvas("/d/b.csv")] });
   await page.evaluate(() => {
@@ -96,7 +96,7 @@ test("a refresh changes the chart in place: same chart, same colours, one event,
   assert.deepEqual(await page.evaluate(() => window.events), [["updated", "/d/a.csv", 2, true]]);
 });
 
-test("if loads overlap, the last one wins, and a chart that is gone is left alone", async ({ csv, routes, openDeck }) => {
+test("if loads overlap, the last one wins, and a chart that is gone is left alone", async () => {
   csv("/d/a.csv", "x,1\na,1\n");
   const page = await openDeck({ sections: [canvas("/d/a.csv", "line", "", 'data-chart-bands="false"')] });
   const answers = [
@@ -128,7 +128,7 @@ test("if loads overlap, the last one wins, and a chart that is gone is left alon
   });
 });
 
-test("hostile names in a CSV are drawn and spoken as text", async ({ csv, openDeck }) => {
+test("hostile names in a CSV are drawn and spoken as text", async () => {
   csv("/d/a.csv", 'x,1,2\n"<img src=x onerror=""window.hacked=1"">",1,2\n__proto__,3,4\nconstructor,5,6\n');
   const page = await openDeck({
     sections: [canvas("/d/a.csv", "line", "", "data-chart-label='<script>'")],
@@ -141,13 +141,12 @@ test("hostile names in a CSV are drawn and spoken as text", async ({ csv, openDe
   assert.match(await page.locator("figcaption").innerText(), /^<img src=x/);
 });
 
-test("a strict policy is obeyed, and no request leaves the origin", async ({ csv, origin, openDeck }) => {
+test("a strict policy is obeyed, and no request leaves the origin", async () => {
   csv("/d/a.csv", WIDE);
   const page = await openDeck({ sections: [canvas("/d/a.csv"), canvas("/d/none.csv")] });
   const foreign = [];
   page.on("request", (request) => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith("data:"))
-      foreign.push(request.url());
+    if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) foreign.push(request.url());
   });
   await page.evaluate(async () => {
     window.plugin.restyle();
@@ -160,7 +159,7 @@ test("a strict policy is obeyed, and no request leaves the origin", async ({ csv
   assert.equal(await alertText(page), "No chart: /d/none.csv: the server answered 404 Not Found");
 });
 
-test("in a deck as in a chart: what could be read in two ways is refused by the option's name, and nothing is guessed", async ({ csv, routes, openDeck }) => {
+test("in a deck as in a chart: what could be read in two ways is refused by the option's name, and nothing is guessed", async () => {
   csv("/d/no-header.csv", "500, 1234, 0, 4096\n1000, 1200, 0, 4096\n1500, 1300, 0, 4096\n");
   csv("/d/words.csv", "config,IOPS,latency\nlibaio,900,1\npsync,200,5\n");
   csv("/d/thousands.csv", 'x,a\n1,"1,234"\n2,"5,678"\n');
@@ -171,9 +170,7 @@ test("in a deck as in a chart: what could be read in two ways is refused by the 
   routes.set("/d/unicode.csv", { type: "text/csv", body: utf16 });
   const names = ["no-header", "words", "thousands", "commented-header", "words-down", "usage", "unicode"];
   const page = await openDeck({
-    sections: [
-      names.map((name) => canvas(`/d/${name}.csv`, "line", "", 'data-chart-height="150"')).join(""),
-    ],
+    sections: [names.map((name) => canvas(`/d/${name}.csv`, "line", "", 'data-chart-height="150"')).join("")],
   });
   const alerts = await page.locator("[role=alert]").allInnerTexts();
   assert.equal(alerts.length, 3);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { EXAMPLES } from "../demo/examples.js";
 import { overlap } from "../src/labels-layout.js";
-import { canvas, test } from "./support/deck.js";
+import { canvas, csv, openChart, openDeck, routes, test } from "./support/deck.js";
 
 const KINDS = EXAMPLES.filter(
   ({ type }) => type && !["bar", "scatter", "pie", "radar", "line"].includes(type),
@@ -119,7 +119,7 @@ function ofValues({ elements, lying }) {
 for (const size of SIZES) {
   for (const lying of [false, true]) {
     const where = `${size.width} px wide, ${lying ? "the other way round" : "as usual"}`;
-    test(`every kind draws its values and names without a collision: ${where}`, async ({ routes, openChart }) => {
+    test(`every kind draws its values and names without a collision: ${where}`, async () => {
       routes.set("/demo/examples.js", { type: "text/javascript", body: demo });
       const page = await openChart({ script: drawn(size, lying) });
       const charts = await page.evaluate(() => window.made);
@@ -175,9 +175,11 @@ const slotOf = (page, n = 0) =>
     };
   }, n);
 
-test("a slide's kind is fetched by its name, told in a sentence, and follows its file", async ({ csv, openDeck }) => {
+test("a slide's kind is fetched by its name, told in a sentence, and follows its file", async () => {
   csv("/d/way.csv", DUMBBELL);
-  const page = await openDeck({ sections: [canvas("/d/way.csv", "dumbbell", "", 'data-chart-y-unit="seconds"')] });
+  const page = await openDeck({
+    sections: [canvas("/d/way.csv", "dumbbell", "", 'data-chart-y-unit="seconds"')],
+  });
   const fetched = await page.evaluate(() =>
     performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
   );
@@ -193,7 +195,7 @@ test("a slide's kind is fetched by its name, told in a sentence, and follows its
   assert.ok(after.marks[0][1][0] < before.marks[0][1][0], "the axis has become longer");
 });
 
-test("series of a kind are revealed one by one, and nothing moves", async ({ csv, openDeck }) => {
+test("series of a kind are revealed one by one, and nothing moves", async () => {
   csv("/d/way.csv", DUMBBELL);
   const page = await openDeck({ sections: [canvas("/d/way.csv", "dumbbell")] });
   const shown = (names) =>
@@ -210,7 +212,7 @@ test("series of a kind are revealed one by one, and nothing moves", async ({ csv
   assert.deepEqual(await slotOf(page), all);
 });
 
-test("several files make one chart, and one of them that is absent is named below it", async ({ csv, openDeck }) => {
+test("several files make one chart, and one of them that is absent is named below it", async () => {
   csv("/d/iops.csv", "x,4096\nplain,100\njournal,50\n");
   csv("/d/latency.csv", "x,4096\nplain,0.01\njournal,0.02\n");
   const chart = (more) =>
@@ -228,7 +230,7 @@ test("several files make one chart, and one of them that is absent is named belo
   assert.match(JSON.stringify(models[1].lacking), /waiting|none/);
 });
 
-test("the page's own scales stay with axes: false", async ({ openChart }) => {
+test("the page's own scales stay with axes: false", async () => {
   const page = await openChart({
     script: `
       await csv.loadKind("strip");
@@ -245,7 +247,7 @@ test("the page's own scales stay with axes: false", async ({ openChart }) => {
   assert.deepEqual(marks, pixels);
 });
 
-test("a click or a step places a bet, a second click on it takes it back, and another chart of the page shows it", async ({ openChart }) => {
+test("a click or a step places a bet, a second click on it takes it back, and another chart of the page shows it", async () => {
   const page = await openChart({
     script: `
       await csv.loadKind("quadrant");
@@ -301,14 +303,10 @@ test("a click or a step places a bet, a second click on it takes it back, and an
   const heights = told.slice(1).map(([, { y }]) => y);
   assert.ok(heights[0] < heights[1] && heights[1] < heights[2], heights.join());
   assert.equal(heights[3], heights[0]);
-  assert.deepEqual(
-    shown,
-    [["a journal"], [], ["a journal"]],
-    "a slide reveals them as a part of their own",
-  );
+  assert.deepEqual(shown, [["a journal"], [], ["a journal"]], "a slide reveals them as a part of their own");
 });
 
-test("columns of trials are held against a level, which goes with the trials", async ({ openChart }) => {
+test("columns of trials are held against a level, which goes with the trials", async () => {
   const page = await openChart({
     script: `
       await csv.loadKind("squares");

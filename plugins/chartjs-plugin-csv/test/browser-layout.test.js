@@ -1,6 +1,6 @@
 /** Small panels: names and ticks are complete, do not touch and are large enough. */
 import assert from "node:assert/strict";
-import { canvas, labelsIn, test } from "./support/deck.js";
+import { canvas, csv, labelsIn, openDeck, test } from "./support/deck.js";
 
 const SEVEN = [
   "Without journal",
@@ -15,7 +15,7 @@ const PANELS = `
   .panels { display: grid; grid-template-columns: 1fr 1fr; gap: 14px 44px; width: 1120px; }
   .three { grid-template-columns: 1fr 1fr 1fr; }`;
 
-test("seven names at one place in a half-width panel do not touch, stay inside and are at least 20 px", async ({ csv, openDeck }) => {
+test("seven names at one place in a half-width panel do not touch, stay inside and are at least 20 px", async () => {
   csv(
     "/d/a.csv",
     `I/O size,4096,4194304\n${SEVEN.map((name, i) => `"${name}",${i},${100 + i}`).join("\n")}\n`,
@@ -42,10 +42,13 @@ test("seven names at one place in a half-width panel do not touch, stay inside a
   }
 });
 
-test("figures of a y axis are complete in three panels side by side, with names at the line ends", async ({ csv, openDeck }) => {
+test("figures of a y axis are complete in three panels side by side, with names at the line ends", async () => {
   csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal again,1e9,1.75e9\n");
   const panel = `<div>${canvas("/d/throughput-a.csv", "line", "", 'data-chart-height="220" data-chart-y-title="Throughput"')}</div>`;
-  const page = await openDeck({ sections: [`<div class="panels three">${panel.repeat(3)}</div>`], css: PANELS });
+  const page = await openDeck({
+    sections: [`<div class="panels three">${panel.repeat(3)}</div>`],
+    css: PANELS,
+  });
   for (const n of [0, 1, 2]) {
     const { needed, has } = await page.evaluate((index) => {
       const chart = window.Chart.getChart(document.querySelectorAll("canvas")[index]);
@@ -58,11 +61,10 @@ test("figures of a y axis are complete in three panels side by side, with names 
   }
 });
 
-test("a chart in a hidden panel, which is never made, keeps its neighbours from nothing", async ({ csv, openDeck }) => {
+test("a chart in a hidden panel, which is never made, keeps its neighbours from nothing", async () => {
   csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");
   csv("/d/iops-a.csv", "I/O size,4096,4194304\nWith journal mirrored,4000,10\n");
-  const panel = (src, hidden) =>
-    `<div${hidden}>${canvas(src, "line", "", 'data-chart-height="180"')}</div>`;
+  const panel = (src, hidden) => `<div${hidden}>${canvas(src, "line", "", 'data-chart-height="180"')}</div>`;
   const panels = [
     panel("/d/throughput-a.csv", ""),
     panel("/d/iops-a.csv", ""),
@@ -83,7 +85,7 @@ test("a chart in a hidden panel, which is never made, keeps its neighbours from 
   assert.equal(slots[1].left, slots[0].left);
 });
 
-test("bars beside each other with the same series have one key, the last one's; others keep theirs", async ({ csv, openDeck }) => {
+test("bars beside each other with the same series have one key, the last one's; others keep theirs", async () => {
   csv("/d/a.csv", "I/O size,4096,4194304\nWithout journal,1,2\nWith journal,3,4\n");
   csv("/d/b.csv", "I/O size,4096,4194304\nWithout journal,5,6\nWith journal,7,8\n");
   csv("/d/c.csv", "I/O size,4096,4194304\nWithout journal,5,6\nSnapshots,7,8\n");
@@ -99,7 +101,7 @@ test("bars beside each other with the same series have one key, the last one's; 
   assert.ok(keys[0].area.right > keys[1].area.right, "what has no key has a wider plot");
 });
 
-test("plots below each other have the same width and place; those beside each other have their own", async ({ csv, openDeck }) => {
+test("plots below each other have the same width and place; those beside each other have their own", async () => {
   csv("/d/throughput-a.csv", "I/O size,4096,4194304\nWithout journal,1e8,1.75e9\n");
   csv("/d/iops-a.csv", "I/O size,4096,4194304\nWith journal mirrored,4000,10\n");
   const panel = (src) => `<div>${canvas(src, "line", "", 'data-chart-height="180"')}</div>`;
@@ -130,7 +132,7 @@ test("plots below each other have the same width and place; those beside each ot
   assert.ok(later[0][0] < first[0], "what is no longer needed is given back");
 });
 
-test("a chart whose slide is not on show is fitted to its box when there is time, or when its slide is shown", async ({ csv, openDeck }) => {
+test("a chart whose slide is not on show is fitted to its box when there is time, or when its slide is shown", async () => {
   csv("/d/a.csv", "I/O size,4096,4194304\nWithout journal,1,2\n");
   const page = await openDeck({ sections: [canvas("/d/a.csv", "line"), canvas("/d/a.csv", "line")] });
   const widths = await page.evaluate(async () => {

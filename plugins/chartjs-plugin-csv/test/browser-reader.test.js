@@ -1,6 +1,6 @@
 /** Changes by a reader or a speaker while a chart is shown: series, runs, scale, a second data set, another file. */
 import assert from "node:assert/strict";
-import { canvas, chartData, goTo, labelsIn, painted, test } from "./support/deck.js";
+import { canvas, chartData, csv, goTo, labelsIn, openDeck, painted, requests, test } from "./support/deck.js";
 
 const SIZES = "I/O size,4096,65536,1048576";
 const WIDE = `${SIZES}\nWithout journal,30,200,900\nWith journal,6,50,300\nAgain,31,210,1800\n`;
@@ -30,7 +30,7 @@ const withSlot = (page, statements, n = 0) =>
     ${statements}
   })()`);
 
-test("a chart has the series that its attribute names; revealing them one by one moves neither axis nor plot", async ({ csv, openDeck }) => {
+test("a chart has the series that its attribute names; revealing them one by one moves neither axis nor plot", async () => {
   csv("/d/a.csv", WIDE);
   const attribute = 'data-chart-series="Without journal | With journal"';
   const page = await openDeck({ sections: [canvas("/d/a.csv", "line", "", attribute)] });
@@ -52,10 +52,12 @@ test("a chart has the series that its attribute names; revealing them one by one
   assert.equal(datasets.length, 3, "the file stays whole");
 });
 
-test("choices are kept when a chart is released and made again, and when its file is read again", async ({ csv, openDeck }) => {
+test("choices are kept when a chart is released and made again, and when its file is read again", async () => {
   const names = Array.from({ length: 30 }, (_, i) => `/d/${i}.csv`);
   names.forEach((name) => csv(name, WIDE));
-  const page = await openDeck({ sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')) });
+  const page = await openDeck({
+    sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')),
+  });
   await withSlot(page, `slot.setShown(["Again"]); slot.setScale("log")`);
   csv("/d/0.csv", WIDE.replace("31,210", "32,220"));
   await page.evaluate(() => window.plugin.refresh());
@@ -70,7 +72,7 @@ test("choices are kept when a chart is released and made again, and when its fil
   assert.equal(y.type, "logarithmic");
 });
 
-test("a slide may draw runs, a second data set and some series from the start; what a reader undoes is as it says again", async ({ csv, openDeck }) => {
+test("a slide may draw runs, a second data set and some series from the start; what a reader undoes is as it says again", async () => {
   csv("/d/a.csv", WIDE);
   csv("/d/runs.csv", RUNS);
   csv("/mine/a.csv", WIDE);
@@ -89,7 +91,7 @@ test("a slide may draw runs, a second data set and some series from the start; w
   assert.equal(await painted(page), before);
 });
 
-test("the runs are drawn on demand, read once, read again with their chart, and missing ones are reported to the caller", async ({ csv, requests, openDeck }) => {
+test("the runs are drawn on demand, read once, read again with their chart, and missing ones are reported to the caller", async () => {
   csv("/d/a.csv", WIDE);
   csv("/d/runs.csv", RUNS);
   csv("/d/b.csv", WIDE);
@@ -114,10 +116,7 @@ test("the runs are drawn on demand, read once, read again with their chart, and 
   await page.evaluate(() => window.plugin.refresh());
   assert.equal(asked(), 2);
   assert.equal(await withSlot(page, "return slot.showRuns(true)", 1), false);
-  assert.match(
-    await withSlot(page, "return slot.runsError.message", 1),
-    /d\/runs\.csv: it has no run of b/,
-  );
+  assert.match(await withSlot(page, "return slot.runsError.message", 1), /d\/runs\.csv: it has no run of b/);
   assert.equal(await withSlot(page, "return slot.showRuns(true)", 2), false);
   assert.match(await withSlot(page, "return slot.runsError.message", 2), /row 2, column 4: "many" is not/);
   assert.equal(await withSlot(page, "return slot.showRuns(true)", 4), false);
@@ -128,7 +127,7 @@ test("the runs are drawn on demand, read once, read again with their chart, and 
   assert.equal(await page.locator("[role=alert]").count(), 0, "no error over the charts");
 });
 
-test("a second data set is drawn in the same axes, thinner and hollow; a missing one gives a line below the chart", async ({ csv, openDeck }) => {
+test("a second data set is drawn in the same axes, thinner and hollow; a missing one gives a line below the chart", async () => {
   csv("/d/a.csv", `${SIZES}\nWithout journal,30,200,900\n`);
   csv("/mine/a.csv", "I/O size,4096,16384,4194304\nWithout journal,20,100,1500\n");
   const page = await openDeck({ sections: [canvas("/d/a.csv")] });
@@ -155,10 +154,7 @@ test("a second data set is drawn in the same axes, thinner and hollow; a missing
   assert.deepEqual(labels.map(({ name }) => name).sort(), ["Without journal", "Without journal · mine"]);
   assert.match(await page.locator("canvas").getAttribute("aria-label"), /compared with mine/);
 
-  assert.equal(
-    await withSlot(page, `return slot.overlay({ src: "/mine/none.csv", label: "mine" })`),
-    false,
-  );
+  assert.equal(await withSlot(page, `return slot.overlay({ src: "/mine/none.csv", label: "mine" })`), false);
   const note = page.locator(".chart-csv-note");
   assert.match(await note.innerText(), /^mine is not shown: \/mine\/none\.csv: the server answered 404/);
   assert.deepEqual((await look(page)).visible, ["Without journal"]);
@@ -168,7 +164,7 @@ test("a second data set is drawn in the same axes, thinner and hollow; a missing
   assert.deepEqual((await chartData(page)).datasets.length, 1);
 });
 
-test("the y axis becomes logarithmic and linear again; a logarithmic one leaves out values of 0, and says so", async ({ csv, openDeck }) => {
+test("the y axis becomes logarithmic and linear again; a logarithmic one leaves out values of 0, and says so", async () => {
   csv("/d/a.csv", "x,1,2,3\nA,0,10,1000\n");
   csv("/d/ratio-b.csv", "x,1,2,3\nA,1,2,4\n");
   const json = JSON.stringify({ options: { scales: { y: { min: 0, suggestedMax: 4000 } } } });
@@ -192,7 +188,7 @@ test("the y axis becomes logarithmic and linear again; a logarithmic one leaves 
   assert.equal((await look(page, 1)).y.type, "log2");
 });
 
-test("another file is shown in the same place with its own axis, and the slide's own can return", async ({ csv, openDeck }) => {
+test("another file is shown in the same place with its own axis, and the slide's own can return", async () => {
   csv("/d/ratio-throughput-a.csv", "I/O size,4096,8192\nWith journal,2,1.5\n");
   csv("/d/throughput-a.csv", "I/O size,4096,8192\nWithout journal,4e6,8e6\nWith journal,2e6,5e6\n");
   const json = JSON.stringify({ options: { scales: { y: { max: 3 } } } });
@@ -222,7 +218,7 @@ test("another file is shown in the same place with its own axis, and the slide's
   assert.equal(await page.locator("[role=alert]").count(), 0);
 });
 
-test("frames of arriving data are read by another fetch, in axes that do not move from the first, empty frame", async ({ csv, requests, openDeck }) => {
+test("frames of arriving data are read by another fetch, in axes that do not move from the first, empty frame", async () => {
   csv("/d/throughput-a.csv", WIDE);
   const page = await openDeck({ sections: [canvas("/d/throughput-a.csv")] });
   const whole = await look(page);
@@ -260,7 +256,7 @@ test("frames of arriving data are read by another fetch, in axes that do not mov
   assert.equal((await chartData(page)).datasets.length, 3);
 });
 
-test("marks: the axis reaches them, their names are inside the plot and do not touch, and the deck may add some", async ({ csv, openDeck }) => {
+test("marks: the axis reaches them, their names are inside the plot and do not touch, and the deck may add some", async () => {
   csv("/d/a.csv", "x,1,2,3\nA,10,20,30\n");
   const items = [
     { axis: "y", value: 90, label: "published, highest" },
@@ -306,14 +302,16 @@ test("marks: the axis reaches them, their names are inside the plot and do not t
   );
 });
 
-test("marks: the name of a point in a corner of the plot is beside it", async ({ csv, openDeck }) => {
+test("marks: the name of a point in a corner of the plot is beside it", async () => {
   csv("/d/a.csv", "x,1,2,3\nA,10,20,30\n");
   const items = [
     { x: 1, y: 30, label: "first" },
     { x: 3, y: 10, label: "last" },
   ];
   const options = { scales: { y: { min: 10, max: 30 } }, plugins: { csvMarks: { items } } };
-  const page = await openDeck({ sections: [canvas("/d/a.csv", "line", `<!-- ${JSON.stringify({ options })} -->`)] });
+  const page = await openDeck({
+    sections: [canvas("/d/a.csv", "line", `<!-- ${JSON.stringify({ options })} -->`)],
+  });
   const { placed, points } = await page.evaluate(async () => {
     const { placedMarks } = await import("/plugin/src/marks.js");
     const chart = window.Chart.getChart(document.querySelector("canvas"));

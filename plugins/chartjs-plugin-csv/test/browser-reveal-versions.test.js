@@ -1,13 +1,13 @@
 /** Every major version of reveal.js that the package supports. */
 import assert from "node:assert/strict";
-import { canvas, chartData, goTo, test } from "./support/deck.js";
+import { canvas, chartData, csv, goTo, openDeck, test } from "./support/deck.js";
 
 const FIRST = "I/O size,4096,8192\nWithout journal,30000000,60000000\n";
 const SECOND = "I/O size,4096,8192\nWith journal,6000000,\n";
 const VERSIONS = { "reveal-4": "4.6", "reveal-5": "5.2", "reveal.js": "6.0" };
 
 for (const [reveal, version] of Object.entries(VERSIONS))
-  test(`reveal.js ${version} draws the charts of HTML and Markdown slides, and turns from one to the other`, async ({ csv, openDeck }) => {
+  test(`reveal.js ${version} draws the charts of HTML and Markdown slides, and turns from one to the other`, async () => {
     csv("/d/first.csv", FIRST);
     csv("/d/second.csv", SECOND);
     const page = await openDeck({

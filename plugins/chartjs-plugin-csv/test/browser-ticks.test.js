@@ -1,6 +1,6 @@
 /** Ticks along x in a real Chromium: their labels never touch, whatever the file and the width; dates are to scale. */
 import assert from "node:assert/strict";
-import { canvas, goTo, test } from "./support/deck.js";
+import { canvas, csv, goTo, openChart, openDeck, test } from "./support/deck.js";
 
 const WIDTHS = [292, 330, 560, 1136];
 const day = (at) => new Date(Date.UTC(2026, 0, 1) + at * 24 * 3600 * 1000).toISOString().slice(0, 10);
@@ -35,7 +35,7 @@ const labelsOf = (page, n, axis = "x") =>
     [n, axis],
   );
 
-test("labels of ticks never touch, and the ends of an axis have theirs, on a phone and on a stage", async ({ csv, openDeck }) => {
+test("labels of ticks never touch, and the ends of an axis have theirs, on a phone and on a stage", async () => {
   for (const [name, text] of Object.entries(FILES)) csv(`/d/${name}`, text);
   const boxed = (inner) => WIDTHS.map((width) => `<div class="w${width}">${inner}</div>`).join("");
   const height = 'data-chart-height="180"';
@@ -44,12 +44,7 @@ test("labels of ticks never touch, and the ends of an axis have theirs, on a pho
       ...Object.keys(FILES).map((name) => boxed(canvas(`/d/${name}`, "line", "", height))),
       ...LINEAR.map((name) =>
         boxed(
-          canvas(
-            `/d/${name}`,
-            "line",
-            "",
-            `${height} data-chart-x-scale="linear" data-chart-x-unit="count"`,
-          ),
+          canvas(`/d/${name}`, "line", "", `${height} data-chart-x-scale="linear" data-chart-x-unit="count"`),
         ),
       ),
     ],
@@ -69,7 +64,7 @@ test("labels of ticks never touch, and the ends of an axis have theirs, on a pho
   }
 });
 
-test("a queue depth is on a log2 axis and its points are joined; days are as far apart as they are", async ({ csv, openDeck }) => {
+test("a queue depth is on a log2 axis and its points are joined; days are as far apart as they are", async () => {
   for (const name of ["depth.csv", "days.csv"]) csv(`/d/${name}`, FILES[name]);
   const page = await openDeck({ sections: [canvas("/d/depth.csv") + canvas("/d/days.csv")] });
   const [depth, days] = await page.evaluate(() =>
@@ -90,7 +85,7 @@ test("a queue depth is on a log2 axis and its points are joined; days are as far
   [1, 1, 7, 31].forEach((length, i) => assert.ok(Math.abs(steps(days)[i] - length / 40) < 0.01));
 });
 
-test("dates have tooltips and marks as the file writes them, a band, and a second data set in the same axes", async ({ csv, openDeck }) => {
+test("dates have tooltips and marks as the file writes them, a band, and a second data set in the same axes", async () => {
   csv("/d/days.csv", FILES["days.csv"]);
   csv("/d/days.spread.csv", `series,x,low,high,min,max,n\na,${day(0)},,,0,1,3\na,${day(1)},,,0,5,3\n`);
   csv("/d/more.csv", `date,a\n${day(5)},3\n${day(50)},4\n`);
@@ -119,7 +114,7 @@ test("dates have tooltips and marks as the file writes them, a band, and a secon
   assert.match(await page.locator(".chart-csv-note").innerText(), /words is not shown/);
 });
 
-test("text with dates is drawn at once, and to scale when what draws them is there", async ({ openChart }) => {
+test("text with dates is drawn at once, and to scale when what draws them is there", async () => {
   const page = await openChart({
     script: `
       const text = ${JSON.stringify(FILES["days.csv"])};

@@ -1,6 +1,6 @@
 /** Charts in every view of reveal.js: sizes, sharpness, pointer, overview, scroll view, print. */
 import assert from "node:assert/strict";
-import { canvas, chartData, painted, test } from "./support/deck.js";
+import { canvas, chartData, csv, openDeck, painted, test } from "./support/deck.js";
 
 const WIDE =
   "I/O size,4096,65536,1048576\nWithout journal,30000000,200000000,900000000\nWith journal,6000000,,300000000\n";
@@ -10,9 +10,13 @@ for (const [ratio, viewport] of [
   [2, { width: 1920, height: 1080 }],
   [1, { width: 640, height: 360 }],
 ]) {
-  test(`a chart fills its box and has one pixel per screen pixel at ratio ${ratio}, ${viewport.width}×${viewport.height}`, async ({ csv, openDeck }) => {
+  test(`a chart fills its box and has one pixel per screen pixel at ratio ${ratio}, ${viewport.width}×${viewport.height}`, async () => {
     csv("/d/a.csv", WIDE);
-    const page = await openDeck({ sections: [`<h2>Finding</h2>${canvas("/d/a.csv")}`], viewport, deviceScaleFactor: ratio });
+    const page = await openDeck({
+      sections: [`<h2>Finding</h2>${canvas("/d/a.csv")}`],
+      viewport,
+      deviceScaleFactor: ratio,
+    });
     const { box, drawn, slide, scale } = await page.evaluate(() => {
       const one = document.querySelector("canvas");
       const frame = one.closest(".chart-box");
@@ -33,7 +37,7 @@ for (const [ratio, viewport] of [
   });
 }
 
-test("resizing the window again and again neither grows the chart nor blurs it", async ({ csv, openDeck }) => {
+test("resizing the window again and again neither grows the chart nor blurs it", async () => {
   csv("/d/a.csv", WIDE);
   const page = await openDeck({ sections: [canvas("/d/a.csv")] });
   for (const width of [900, 1600, 700, 1280]) {
@@ -53,7 +57,7 @@ test("resizing the window again and again neither grows the chart nor blurs it",
 });
 
 for (const kind of ["mouse", "touch"]) {
-  test(`the tooltip belongs to the point under the ${kind} on a scaled slide, with unit, bounds and n`, async ({ csv, openDeck }) => {
+  test(`the tooltip belongs to the point under the ${kind} on a scaled slide, with unit, bounds and n`, async () => {
     csv("/d/throughput-a.csv", WIDE);
     csv(
       "/d/throughput-a.spread.csv",
@@ -90,14 +94,19 @@ for (const kind of ["mouse", "touch"]) {
   });
 }
 
-test("print draws every chart, also on copies of fragments, and then says so", async ({ csv, openDeck }) => {
+test("print draws every chart, also on copies of fragments, and then says so", async () => {
   const names = Array.from({ length: 6 }, (_, i) => `/d/p${i}.csv`);
   names.forEach((name) => csv(name, WIDE));
   const slides = names.map(
     (name) => `<h2>Finding</h2>${canvas(name)}<p class="fragment">one</p><p class="fragment">two</p>`,
   );
   // reveal.js itself writes style elements for print.
-  const page = await openDeck({ sections: slides, query: "?view=print", config: "{ pdfSeparateFragments: true }", policy: null });
+  const page = await openDeck({
+    sections: slides,
+    query: "?view=print",
+    config: "{ pdfSeparateFragments: true }",
+    policy: null,
+  });
   await page.waitForFunction(() => document.documentElement.dataset.chartsReady === "true");
   const count = await page.locator("canvas").count();
   assert.equal(count, 18, "six slides, each with two fragments");
@@ -109,7 +118,7 @@ test("print draws every chart, also on copies of fragments, and then says so", a
   assert.ok(pdf.length > 20_000, "a PDF with content");
 });
 
-test("the overview shows the charts of its visible slides", async ({ csv, openDeck }) => {
+test("the overview shows the charts of its visible slides", async () => {
   const names = Array.from({ length: 7 }, (_, i) => `/d/o${i}.csv`);
   names.forEach((name) => csv(name, WIDE));
   const page = await openDeck({ sections: names.map((name) => canvas(name)) });
@@ -124,7 +133,7 @@ test("the overview shows the charts of its visible slides", async ({ csv, openDe
   });
 });
 
-test("the scroll view draws charts that scroll into sight, and leaving it restores the slides' charts", async ({ csv, openDeck }) => {
+test("the scroll view draws charts that scroll into sight, and leaving it restores the slides' charts", async () => {
   const names = Array.from({ length: 5 }, (_, i) => `/d/s${i}.csv`);
   names.forEach((name, i) => csv(name, `x,1,2\ns,${i},${i}\n`));
   const page = await openDeck({

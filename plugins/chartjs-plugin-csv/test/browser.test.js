@@ -1,6 +1,6 @@
 /** The plugin in a real deck in a real Chromium: what the canvases hold, and what a person sees. */
 import assert from "node:assert/strict";
-import { canvas, chartData, goTo, test } from "./support/deck.js";
+import { canvas, chartData, csv, goTo, openDeck, requests, routes, test } from "./support/deck.js";
 
 const WIDE = `"I/O size",4096,8192,16384
 Without journal,30658995.65,60612439.23,114581905.32
@@ -8,7 +8,7 @@ With journal,5943684.21,,31419250.76
 `;
 const LONG = "series,x,y,low,high,n\nlag,0,1,,,\nlag,2.5,3,2,4,6\nspare,2.5,0.25,,,\n";
 
-test("a wide CSV of a Markdown slide fills the canvas with exactly its numbers, an empty field as null", async ({ csv, openDeck }) => {
+test("a wide CSV of a Markdown slide fills the canvas with exactly its numbers, an empty field as null", async () => {
   csv("/deck/benchmarks/reference/csv/aggregate/throughput-write-seq.csv", WIDE);
   const markdown = `## First\n\n\n## Finding\n\n${canvas("benchmarks/reference/csv/aggregate/throughput-write-seq.csv")}\n\n<!-- Note -->\nSaid aloud`;
   const page = await openDeck({
@@ -34,7 +34,7 @@ test("a wide CSV of a Markdown slide fills the canvas with exactly its numbers, 
   assert.equal(await page.locator("canvas").first().getAttribute("role"), "img");
 });
 
-test("a long CSV fills the canvas with exactly its points", async ({ csv, openDeck }) => {
+test("a long CSV fills the canvas with exactly its points", async () => {
   csv("/d/lag.csv", LONG);
   const page = await openDeck({ sections: [canvas("/d/lag.csv", "line"), canvas("/d/lag.csv", "scatter")] });
   for (const n of [0, 1]) {
@@ -57,7 +57,7 @@ test("a long CSV fills the canvas with exactly its points", async ({ csv, openDe
   assert.deepEqual(model, { x: 2.5, y: 3, low: 2, high: 4, n: 6 });
 });
 
-test("sizes over three decades are on a log2 axis with their own ticks, bars on categories", async ({ csv, openDeck }) => {
+test("sizes over three decades are on a log2 axis with their own ticks, bars on categories", async () => {
   csv("/d/iops-a.csv", "I/O size,4096,65536,1048576,4194304\nA,1200,800,300,90\n");
   const page = await openDeck({ sections: [canvas("/d/iops-a.csv"), canvas("/d/iops-a.csv", "bar")] });
   const line = await chartData(page, 0);
@@ -73,11 +73,13 @@ test("sizes over three decades are on a log2 axis with their own ticks, bars on 
   assert.deepEqual(bar.datasets[0].data, [1200, 800, 300, 90]);
 });
 
-test("charts are made for the current slide and the next two, uncounted ones too, and files of later slides are not requested", async ({ csv, requests, openDeck }) => {
+test("charts are made for the current slide and the next two, uncounted ones too, and files of later slides are not requested", async () => {
   const names = Array.from({ length: 8 }, (_, i) => `/d/s${i}.csv`);
   names.forEach((name) => csv(name, WIDE));
   const uncounted = (name) => `<section data-visibility="uncounted">${canvas(name)}</section>`;
-  const page = await openDeck({ sections: [...names.slice(0, 3).map((name) => canvas(name)), ...names.slice(3).map(uncounted)] });
+  const page = await openDeck({
+    sections: [...names.slice(0, 3).map((name) => canvas(name)), ...names.slice(3).map(uncounted)],
+  });
   const live = () =>
     page.evaluate(() => [...window.plugin.charts.values()].map((slot) => Boolean(slot.chart)));
   assert.deepEqual((await live()).slice(0, 3), [true, true, true]);
@@ -87,12 +89,14 @@ test("charts are made for the current slide and the next two, uncounted ones too
   assert.deepEqual((await live()).slice(4, 7), [true, true, true]);
 });
 
-test("fast navigation through 30 slides and back loses no chart, and keeps only a few alive", async ({ routes, openDeck }) => {
+test("fast navigation through 30 slides and back loses no chart, and keeps only a few alive", async () => {
   const names = Array.from({ length: 30 }, (_, i) => `/d/n${i}.csv`);
   names.forEach((name, i) =>
     routes.set(name, { body: `x,1,2\nseries ${i % 4},${i},${i + 1}\n`, delay: (i % 5) * 15 }),
   );
-  const page = await openDeck({ sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')) });
+  const page = await openDeck({
+    sections: names.map((name) => canvas(name, "line", "", 'data-chart-bands="false"')),
+  });
   const walk = (step, pause) =>
     page.evaluate(
       async ([forward, wait]) => {
@@ -112,12 +116,11 @@ test("fast navigation through 30 slides and back loses no chart, and keeps only 
     assert.deepEqual((await chartData(page, i)).datasets[0].data, [i, i + 1], `slide ${i}`);
   }
   assert.ok(
-    (await page.evaluate(() => [...window.plugin.charts.values()].filter((slot) => slot.chart).length)) <=
-      12,
+    (await page.evaluate(() => [...window.plugin.charts.values()].filter((slot) => slot.chart).length)) <= 12,
   );
 });
 
-test("options in the comment and in attributes take effect", async ({ csv, openDeck }) => {
+test("options in the comment and in attributes take effect", async () => {
   csv("/d/a.csv", WIDE);
   const json = JSON.stringify({
     options: {
@@ -144,7 +147,7 @@ test("options in the comment and in attributes take effect", async ({ csv, openD
   assert.match(await page.locator("canvas").getAttribute("aria-label"), /^Line chart of write speed:/);
 });
 
-test("the deck may resolve sources, give options per chart, and caption charts from promises", async ({ csv, openDeck }) => {
+test("the deck may resolve sources, give options per chart, and caption charts from promises", async () => {
   csv("/d/local/a.csv", WIDE);
   const page = await openDeck({
     sections: [canvas("/d/reference/a.csv"), canvas("/d/reference/none.csv")],
@@ -191,7 +194,7 @@ test("the deck may resolve sources, give options per chart, and caption charts f
   assert.equal(title, "other /d/reference/a.csv", "the options are those of the data on show");
 });
 
-test("a chart reads the address that the page gives now, not the one from before its options were there", async ({ csv, openDeck }) => {
+test("a chart reads the address that the page gives now, not the one from before its options were there", async () => {
   csv("/d/local/a.csv", "x,1\nold,1\n");
   csv("/d/other/a.csv", "x,1\nnew,1\n");
   const page = await openDeck({

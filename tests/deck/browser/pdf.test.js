@@ -16,7 +16,8 @@ const folder = temporaryFolder({ after });
 const slides = (await openTalk(PROJECT)).slides.filter(({ front }) => !front);
 
 /** Prints with the data that ship, unless told otherwise. */
-const print = (args, environment = { REPLAY_BENCHMARKS: "" }) => runNode("scripts/pdf.mjs", args, environment);
+const print = (args, environment = { REPLAY_BENCHMARKS: "" }) =>
+  runNode("scripts/pdf.mjs", args, environment);
 
 const isIn = ({ text }, cut) => !new RegExp(`<!--\\s*\\.slide:[^>]*\\bdata-cut="(?!${cut}")`).test(text);
 const isAppendix = ({ text }) => /<!--\s*\.slide:[^>]*\bdata-visibility="uncounted"/.test(text);

@@ -406,10 +406,7 @@ test("messengers get a description and a picture of the chart that the talk name
 
 test("a site that does not start is refused with the page's own error", async (t) => {
   const folder = temporaryFolder(t);
-  await writeFile(
-    path.join(folder, "index.html"),
-    "<script>throw new Error('the deck is broken');</script>",
-  );
+  await writeFile(path.join(folder, "index.html"), "<script>throw new Error('the deck is broken');</script>");
   await assert.rejects(photographSlide(folder, { slide: "answer", patience: 500 }), (error) => {
     assert.ok(error instanceof SiteDoesNotStart);
     assert.match(error.message, /the deck is broken/);

@@ -118,7 +118,7 @@ test("keys of a character that are off do nothing in the speaker view either", a
 
 test("a reader's deck keeps slides without data, and so does its speaker view", async () => {
   const page = await deck.openDeck("?data=fixture&explore", { hash: "#/setup" });
-  const { speaker, frames } = await openSpeakerView(page);
+  const { frames } = await openSpeakerView(page);
   const idsOf = (view) =>
     view.evaluate(() => [...document.querySelectorAll(".slides section:not(.stack)")].map(({ id }) => id));
   const own = await idsOf(page);

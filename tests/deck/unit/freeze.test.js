@@ -7,7 +7,6 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
 import { slidesOf } from "../../../scripts/deck/check/chapters.js";
-import { PROJECT } from "../../../scripts/deck/data-sets.js";
 import { commitOf, pinnedTalk } from "../../../scripts/deck/freeze.js";
 import { wordsOf } from "../../../scripts/deck/text/data-set-words.js";
 import { pinChapter } from "../../../scripts/deck/text/pin.js";

@@ -3,7 +3,16 @@
 import { csvOf } from "../plugin.js";
 import { placesAround } from "../place.js";
 import { short } from "../units.js";
-import { KindController, bothInWords, emOf, isEmphasised, isFlipped, marksOf, shownIn, themeOf } from "./base.js";
+import {
+  KindController,
+  bothInWords,
+  emOf,
+  isEmphasised,
+  isFlipped,
+  marksOf,
+  shownIn,
+  themeOf,
+} from "./base.js";
 import { boxesOfBets, drawBets, keyOfBets, labelsOfBets, pressBet } from "./bets.js";
 import { BrokenScale, drawBreaks } from "./broken-scale.js";
 import { boxAround } from "./mark.js";

@@ -66,7 +66,9 @@ class ResponseController extends KindController {
     );
     if (!least) return;
     const { mark } = least;
-    const beyond = isFlipped(chart) ? { left, right, top, bottom: mark.y } : { left: mark.x, right, top, bottom };
+    const beyond = isFlipped(chart)
+      ? { left, right, top, bottom: mark.y }
+      : { left: mark.x, right, top, bottom };
     hatch(chart.ctx, beyond, themeOf(chart).text, 0.3);
   }
 

@@ -5,7 +5,15 @@
 
 import { medianOf, valuesOf, worstOf } from "../figures.js";
 import { trialColumns, trialsInWords } from "../trials.js";
-import { KindController, acrossScale, laneOfEach, laneScale, marksOf, tellSeries, titleAbove } from "./base.js";
+import {
+  KindController,
+  acrossScale,
+  laneOfEach,
+  laneScale,
+  marksOf,
+  tellSeries,
+  titleAbove,
+} from "./base.js";
 import { stroke } from "./pen.js";
 
 /** The parts of a lane that dots may take, and that the median's line takes. */

@@ -7,40 +7,36 @@ import { startServer } from "./server.js";
 /** How many times longer deadlines are than the reference machine needs: they only end hangs. */
 export const PATIENCE = Number(process.env.REPLAY_TEST_PATIENCE ?? 3);
 
+const server = await startServer();
+export const { csv, origin, requests, routes } = server;
+/** The pages of the test that runs. */
+const opened = [];
 let browser;
-let server;
 before(async () => {
-  if (SKIP) return;
-  server = await startServer();
-  browser = await launchBrowser();
+  if (!SKIP) browser = await launchBrowser();
 });
 after(async () => {
   await browser?.close();
-  await server?.close();
+  await server.close();
 });
 
 /**
- * A test in a browser: `body` gets the server, and `openDeck` and `openChart` to open pages of it. They keep nothing, are closed
- * at the end of the test, and fail it by any uncaught error or console error.
+ * A test in a browser. Its pages keep nothing, are closed at its end, and fail it by any uncaught error or console error.
+ * @param {string} name
+ * @param {() => Promise<void>} body
  */
 export function test(name, body) {
   nodeTest(name, { skip: SKIP, timeout: 90_000 * PATIENCE }, async () => {
-    server.routes.clear();
-    server.requests.length = 0;
-    const pages = [];
-    const opening = (open) => async (given) => {
-      const page = await open(given);
-      pages.push(page);
-      return page;
-    };
+    routes.clear();
+    requests.length = 0;
     try {
-      await body({ ...server, openDeck: opening(openDeck), openChart: opening(openChart) });
+      await body();
       assert.deepEqual(
-        pages.flatMap(({ faults }) => faults),
+        opened.flatMap(({ faults }) => faults),
         [],
       );
     } finally {
-      await Promise.all(pages.map((page) => page.close()));
+      await Promise.all(opened.splice(0).map((page) => page.close()));
     }
   });
 }
@@ -54,9 +50,18 @@ export function canvas(src, kind = "line", inner = "", attributes = "") {
  * A deck of `sections` (HTML of the slides). `options` is the source text of the plugin's options, `config` of
  * further reveal.js settings, `reveal` the package of reveal.js. In the page `deck`, `plugin` and `Chart` are globals; `faults` collects what went wrong (a broken policy is a console error, too).
  */
-async function openDeck({ sections, options = "{}", config = "{}", query = "", policy, css = "", reveal = "reveal.js", ...context }) {
+export async function openDeck({
+  sections,
+  options = "{}",
+  config = "{}",
+  query = "",
+  policy,
+  css = "",
+  reveal = "reveal.js",
+  ...context
+}) {
   const path = "/deck/";
-  server.routes.set("/deck.css", { type: "text/css", body: css });
+  routes.set("/deck.css", { type: "text/css", body: css });
   server.page(path, {
     policy,
     reveal,
@@ -77,14 +82,14 @@ async function openDeck({ sections, options = "{}", config = "{}", query = "", p
       window.started = true;`,
   });
   const page = await newPage(context);
-  await page.goto(`${server.origin}${path}${query}`);
+  await page.goto(`${origin}${path}${query}`);
   await page.waitForFunction(() => window.started);
   if (!/print/.test(query)) await page.evaluate(() => window.plugin.ready());
   return page;
 }
 
 /** A single chart; `script` runs with `Chart`, the plugin's exports and `canvas` in scope. */
-async function openChart({ script, ...context }) {
+export async function openChart({ script, ...context }) {
   const path = "/chart/";
   server.page(path, {
     body: `<main><div id="place"><canvas id="chart"></canvas></div></main>`,
@@ -99,7 +104,7 @@ async function openChart({ script, ...context }) {
       window.started = true;`,
   });
   const page = await newPage(context);
-  await page.goto(`${server.origin}${path}`);
+  await page.goto(`${origin}${path}`);
   await page.waitForFunction(() => window.started);
   return page;
 }
@@ -120,9 +125,15 @@ async function contextOf(options) {
   return contexts.get(key);
 }
 
-async function newPage({ viewport = { width: 1280, height: 720 }, deviceScaleFactor = 1, hasTouch = false, colorScheme = "light" }) {
+async function newPage({
+  viewport = { width: 1280, height: 720 },
+  deviceScaleFactor = 1,
+  hasTouch = false,
+  colorScheme = "light",
+}) {
   const context = await contextOf({ viewport, deviceScaleFactor, hasTouch, colorScheme });
   const page = await context.newPage();
+  opened.push(page);
   await page.addInitScript(() => {
     window.violations = [];
     document.addEventListener("securitypolicyviolation", (event) =>
