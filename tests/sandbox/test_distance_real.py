@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from replay.sandbox import daemons, load, processes
+from replay.sandbox import daemons, link, load, processes
 from replay.sandbox.link import link_facts
 from support.campaign import Campaign
 from support.commands import run_sandbox
@@ -41,8 +41,8 @@ def campaign(run_folder, tmp_path, monkeypatch, snakemakes):
     """A campaign on a sandbox that does not exist yet, and is taken down in the end, whatever happened."""
     folder = Path(tempfile.mkdtemp(prefix="far-", dir=run_folder)) / "one"
     monkeypatch.setenv("REPLAY_SANDBOX_DIR", str(folder))
-    # A test's machine is busy: more is allowed than `up` allows.
-    monkeypatch.setattr("replay.sandbox.link.TOLERANCE_SECONDS", patient(0.003))
+    # A test's machine is busy: a line may be longer than `up` allows, but not shorter.
+    monkeypatch.setattr(link, "is_as_asked", lambda made: made.measured_rtt_seconds >= 0.95 * made.rtt_seconds)
     network = _network()
     yield Campaign(tmp_path, folder, snakemakes=snakemakes)
     assert run_sandbox(["down", "--directory", str(folder)]) == 0
@@ -87,8 +87,8 @@ def check_the_line(campaign: Campaign, name: str) -> None:
         measured = sidecar["facts"]["measured_link_rtt_seconds"]
         assert 0.95 * OF_SMOKE / 1e3 <= measured < patient(OF_SMOKE / 1e3 + 0.01)
         assert sidecar["facts"]["measured_link_rate_bytes_per_second"] > 0
-    link = load(campaign.sandbox_directory).link
-    assert (link.rtt_seconds, link.rate_bytes_per_second) == (RTT / 1e3, GIGABIT)
+    there = load(campaign.sandbox_directory).link
+    assert (there.rtt_seconds, there.rate_bytes_per_second) == (RTT / 1e3, GIGABIT)
 
 
 def change_and_kill_the_line(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_a_mirrored_pair_is_measured_over_a_line_that_then_changes_dies_and_come
     small = ("--left-osds", "1", "--right-osd-size", "4GiB")
     assert up(campaign, *small, *LINE) == 0
     assert link_facts(SITE)["link_rtt_seconds"] == RTT / 1e3
-    assert RTT / 1e3 <= link_facts(SITE)["measured_link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
+    assert 0.95 * RTT / 1e3 <= link_facts(SITE)["measured_link_rtt_seconds"] < patient(RTT / 1e3 + 0.01)
     measure_as_shipped(campaign, "distance-price", "distance-loss", "distance-replay")
     for name in ("distance-price", "distance-loss", "distance-replay"):
         check_the_line(campaign, name)
