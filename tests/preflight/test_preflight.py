@@ -447,7 +447,7 @@ def test_the_write_probe_leaves_making_pools_to_the_first_measurement(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = SimpleNamespace(session=SimpleNamespace(command=lambda asked: [{"poolname": "replay"}]))
-    monkeypatch.setattr(write_probe, "_opened", lambda site: nullcontext(bench))
+    monkeypatch.setattr(write_probe, "_opened", lambda site: nullcontext((bench, None)))
     findings = Findings()
     write_probe.write_probe(load(), findings)
     (item,) = findings.items
@@ -463,12 +463,23 @@ def test_the_write_probe_leaves_what_another_site_s_has_left_to_that_site(tmp_pa
         session=SimpleNamespace(cluster=None),  # nothing is asked of it
         ledger=ledger,
         say=print,
-        waiting=None,
     )
     findings = Findings()
-    with write_probe._removed(bench, findings):
+    with write_probe._removed(bench, None, findings):
         pass
     assert (findings.items, len(ledger.owned())) == ([], 1)
+
+
+def test_the_write_probe_keeps_the_lock_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[str] = []
+    watch = SimpleNamespace(waiting=lambda site, what, at_most_seconds, say: site())
+    bench = SimpleNamespace(session=None, ledger=None, watch=watch, say=print)
+    lock = SimpleNamespace(keep=lambda: kept.append("kept"))
+    monkeypatch.setattr(write_probe, "opened", lambda *_, **how: nullcontext(bench))
+    monkeypatch.setattr(write_probe, "ClusterLock", lambda *_, **how: nullcontext(lock))
+    with write_probe._opened("the site") as (_, waiting):
+        assert waiting("the copy", 120.0) == "the site"
+    assert kept == ["kept"]
 
 
 CONNECT = "cannot connect: [errno {}] RADOS {} (error connecting to the cluster)"

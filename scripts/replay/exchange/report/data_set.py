@@ -73,10 +73,10 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Mode(Runs):
+class MeasuredMode(Runs):
     """The runs of one variant at a place."""
 
-    place: Place
+    place: MeasuredPlace
     name: str
     label: str
 
@@ -115,12 +115,12 @@ class MeasuredExperiment(Runs):
     ratios: Charts
     lines: Charts
 
-    def at(self, levels: Mapping[str, Any]) -> Place:
+    def at(self, levels: Mapping[str, Any]) -> MeasuredPlace:
         """Return the runs at these levels."""
         table = self.table
         for factor, level in levels.items():
             table = table[table[factor] == level_text(level)]
-        return Place(table, self, levels)
+        return MeasuredPlace(table, self, levels)
 
     @property
     def reference(self) -> str:
@@ -129,17 +129,17 @@ class MeasuredExperiment(Runs):
 
 
 @dataclass(frozen=True)
-class Place(Runs):
+class MeasuredPlace(Runs):
     """All runs of an experiment at a combination of its levels."""
 
     experiment: MeasuredExperiment
     levels: Mapping[str, Any]
 
     @property
-    def modes(self) -> list[Mode]:
+    def modes(self) -> list[MeasuredMode]:
         """The runs of each variant that has some, in the design's order; no control."""
         modes = [
-            Mode(self.table[self.table["variant"] == each["name"]], self, each["name"], str(each["label"]))
+            MeasuredMode(self.table[self.table["variant"] == each["name"]], self, each["name"], str(each["label"]))
             for each in self.experiment.entry["variants"]
             if not each.get("control")
         ]
@@ -166,7 +166,7 @@ class DataSet:
         """Return the experiments of these protocols."""
         return [experiment for experiment in self.experiments if experiment.entry["protocol"] in protocols]
 
-    def places(self, protocol: str) -> Iterator[Place]:
+    def places(self, protocol: str) -> Iterator[MeasuredPlace]:
         """Yield each combination of levels that has runs, in the designs' order, of a protocol's experiments."""
         for experiment in self.of(protocol):
             factors = experiment.entry["factors"]
@@ -295,7 +295,7 @@ def number_of(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
-def n_of(modes: Iterable[Mode]) -> str:
+def n_of(modes: Iterable[MeasuredMode]) -> str:
     """Return how many runs each mode has: `6 runs each`; a single run has no spread, and that is said."""
     counts = [len(mode) for mode in modes]
     if max(counts) == 1:

@@ -12,7 +12,7 @@ from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
     MeasuredExperiment,
-    Mode,
+    MeasuredMode,
     ReportPart,
     between,
     bytes_per_second,
@@ -72,7 +72,7 @@ def differing(data: DataSet) -> list[str]:
 
 
 #: The runs of a variant at a point.
-_Load = tuple[Point, Mode]
+_Load = tuple[Point, MeasuredMode]
 
 
 def _loads(experiment: MeasuredExperiment) -> list[_Load]:
@@ -207,7 +207,7 @@ def _several(experiment: MeasuredExperiment) -> bool:
     return len(experiment.entry["variants"]) > 1
 
 
-def _chart(modes: Sequence[Mode], labels: Sequence[str], column: str, title: str) -> str:
+def _chart(modes: Sequence[MeasuredMode], labels: Sequence[str], column: str, title: str) -> str:
     name, written = _RATES[column]
     rows = []
     for mode, label in zip(modes, labels, strict=True):
@@ -220,7 +220,7 @@ def _chart(modes: Sequence[Mode], labels: Sequence[str], column: str, title: str
     return strip(rows, f"{title}, {name}", f"● median of {name}, ❘ a run", written, axis)
 
 
-def _table(experiment: MeasuredExperiment, modes: Sequence[Mode], labels: Sequence[str], caption: str) -> str:
+def _table(experiment: MeasuredExperiment, modes: Sequence[MeasuredMode], labels: Sequence[str], caption: str) -> str:
     rates = []
     for name, (title, written) in _RATES.items():
         rates.append(Column(title, [written(mode.middle(name)) for mode in modes], NUMBER))

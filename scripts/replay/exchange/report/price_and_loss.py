@@ -10,8 +10,8 @@ from replay.exchange.page import DIAMOND, DOT, NUMBER, RING, STROKE, Column, Row
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
-    Mode,
-    Place,
+    MeasuredMode,
+    MeasuredPlace,
     ReportPart,
     Runs,
     between,
@@ -53,11 +53,11 @@ def price(data: DataSet) -> ReportPart:
     )
 
 
-def _has_tail(place: Place) -> bool:
+def _has_tail(place: MeasuredPlace) -> bool:
     return place.levels.get("load") != "one-writer"
 
 
-def _headline(place: Place) -> str:
+def _headline(place: MeasuredPlace) -> str:
     """Return what the mirrored modes pay, and what the reference does."""
     reference = place.experiment.reference
     copied = ("replayed_fraction_during_cell", "snapshots_taken_in_cell")
@@ -74,7 +74,7 @@ def _headline(place: Place) -> str:
     return ". ".join(texts) + "." if texts else ""
 
 
-def _basis(place: Place) -> str:
+def _basis(place: MeasuredPlace) -> str:
     modes = place.modes
     sentence = f"{_load(place)}; {n_of(modes)}. What ran out: {place.ran_out}."
     late = [mode.label for mode in modes if (copied := _copied(mode)) and copied[0] < _MOSTLY]
@@ -84,7 +84,7 @@ def _basis(place: Place) -> str:
     return sentence
 
 
-def _load(place: Place) -> str:
+def _load(place: MeasuredPlace) -> str:
     """Return in words how writes came."""
     if not _has_tail(place):
         return f"One writer of {_size(place)} that waits for each write{place.distance}"
@@ -93,7 +93,7 @@ def _load(place: Place) -> str:
     return f"Writes of {_size(place)}{at}{place.distance}"
 
 
-def _size(place: Place) -> str:
+def _size(place: MeasuredPlace) -> str:
     levels = place.levels
     return size(float(levels["io_size_bytes"])) if "io_size_bytes" in levels else "the size of this experiment"
 
@@ -122,13 +122,13 @@ def _to_disk(runs: Runs) -> str:
     return f"{here:.1f}" if there is None else f"{here:.1f} + {there:.1f}"
 
 
-def _point(place: Place) -> str:
+def _point(place: MeasuredPlace) -> str:
     """Return the chart and the table of one load."""
     title = _load(place)
     return section(title, _chart(place.modes, title) if _has_tail(place) else "", _table(place, title), level=3)
 
 
-def _chart(modes: Sequence[Mode], title: str) -> str:
+def _chart(modes: Sequence[MeasuredMode], title: str) -> str:
     rows = []
     for mode in modes:
         points = {_TYPICAL: DOT, _TAIL: RING}
@@ -140,7 +140,7 @@ def _chart(modes: Sequence[Mode], title: str) -> str:
     return strip(rows, title, key, seconds, "logarithmic") if len(rows) > 1 else ""
 
 
-def _table(place: Place, title: str) -> str:
+def _table(place: MeasuredPlace, title: str) -> str:
     experiment, modes = place.experiment, place.modes
 
     def figures(name: str, column: str) -> Column:
@@ -187,7 +187,7 @@ _PEOPLE = (
 )
 
 
-def losses(data: DataSet) -> list[tuple[Place, str]]:
+def losses(data: DataSet) -> list[tuple[MeasuredPlace, str]]:
     """Return where a site was lost, each with the column of the loss: the trials of one protocol.
 
     Each distance between the sites is apart, and comes after those without one.
@@ -221,7 +221,7 @@ def loss(data: DataSet) -> ReportPart:
     )
 
 
-def _loss_basis(place: Place) -> str:
+def _loss_basis(place: MeasuredPlace) -> str:
     rates = place.values("writes_per_second")
     at = f", at {between(rates, per_second)} writes a second" if rates else ""
     sentence = f"The worst of {n_of(place.modes)}{at}. What ran out: {place.ran_out}."
@@ -234,7 +234,7 @@ def _loss_basis(place: Place) -> str:
     return f"{sentence} {_SMALLER}" if place.experiment.entry["protocol"] == "failover" else sentence
 
 
-def _trials(place: Place, column: str) -> str:
+def _trials(place: MeasuredPlace, column: str) -> str:
     """Return the method, the chart and the table of the trials at one place."""
     experiment, modes = place.experiment, place.modes
     least = min(len(mode) for mode in modes)
@@ -252,7 +252,7 @@ def _trials(place: Place, column: str) -> str:
     return "\n".join([paragraph(method, "muted"), chart, _loss_table(modes, column, title)])
 
 
-def _row(mode: Mode, column: str) -> Row:
+def _row(mode: MeasuredMode, column: str) -> Row:
     marks = [
         (trial[column], DIAMOND if trial.get("promotion_hung") == 1 else STROKE)
         for trial in mode.stating(column).table.to_dict("records")
@@ -261,7 +261,7 @@ def _row(mode: Mode, column: str) -> Row:
     return Row(mode.label, text, marks)
 
 
-def _loss_table(modes: Sequence[Mode], column: str, caption: str) -> str:
+def _loss_table(modes: Sequence[MeasuredMode], column: str, caption: str) -> str:
     # Where a promotion hung, the time contains how long the trial waited before it killed the daemon.
     smooth = [
         Runs(mode.table[mode.table["promotion_hung"] != 1]) if mode.values("promotion_hung") else mode for mode in modes

@@ -14,7 +14,7 @@ from replay.exchange.page import NUMBER, STROKE, Column, Row, paragraph, section
 from replay.exchange.report.data_set import (
     NOTHING,
     DataSet,
-    Mode,
+    MeasuredMode,
     ReportPart,
     Runs,
     between,
@@ -110,7 +110,7 @@ def _of_catching_up(data: DataSet) -> Iterator[MirroringRate]:
                     yield MirroringRate(name, mode.label, images, io_size, writes, mode.ran_out, IDLE, over)
 
 
-def loads(data: DataSet) -> list[Mode]:
+def loads(data: DataSet) -> list[MeasuredMode]:
     """Return the loads under which the copy was watched."""
     return [mode for place in data.places("mirror_lag") for mode in place.modes if mode.values("lag_max_seconds")]
 
@@ -174,7 +174,7 @@ def _headline(rates: list[MirroringRate]) -> str:
     return " ".join(texts)
 
 
-def _basis(rates: list[MirroringRate], tried: list[Mode]) -> str:
+def _basis(rates: list[MirroringRate], tried: list[MeasuredMode]) -> str:
     texts = []
     if rates:
         counts = [len(rate.writes) for rate in rates]
@@ -218,7 +218,7 @@ def _table(rates: list[MirroringRate]) -> str:
     return table(told(columns), "How many images of which write rate were mirrored")
 
 
-def _loads_table(tried: list[Mode]) -> str:
+def _loads_table(tried: list[MeasuredMode]) -> str:
     columns = [
         Column("mode", [mode.label for mode in tried]),
         Column("writes a second", [_offered(mode.place.levels) for mode in tried], NUMBER),
