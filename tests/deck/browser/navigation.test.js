@@ -135,7 +135,7 @@ function problemsOf(stops) {
 
 for (const query of ["?data=fixture", "?data=fixture&explore"])
   test(`the focus goes through slides in the order in which they read, and is seen: ${query}`, async () => {
-    const page = await deck.openDeck(query);
+    const page = await deck.openDeck(query, { hash: "#/shop" });
     for (const id of ["shop", "journal-ratio", "throughput-write-seq", "appendix"]) {
       await goTo(page, id);
       const stops = await round(page);

@@ -363,6 +363,7 @@ test("a hostile chapter runs nothing, loads nothing, and is reported; its harmle
   assert.match(found.notice, /Parts of the slides were removed.*<iframe>.*onclick of <section>/s);
   assert.deepEqual(askedElsewhere(page, deck.url), []);
   assert.equal(page.url().startsWith(deck.url), true, "the page went elsewhere");
+  assert.match(page.complaints.splice(0).join("\n"), /Content Security Policy/);
 });
 
 test("a click with Ctrl zooms in on what it points at, and Escape out again", async () => {

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 
 import { startPresentServer } from "../../../scripts/deck/server.js";
 import { serveFolder } from "../../../scripts/deck/static-server.js";
+import { temporaryFolder } from "../../support/folders.mjs";
 import { assertEnds } from "../../support/programs.mjs";
 import { READY, launchPatiently } from "../support/browser.js";
 import { chartsOf, goTo, slideIds } from "../support/deck.js";
@@ -33,8 +34,10 @@ async function assertNotBuilt(reason) {
   assert.ok(!(await readdir(talk.root)).includes("refused"));
 }
 
+const folder = temporaryFolder({ after });
+
 before(async () => {
-  talk = await makeTalkOfFive({ after });
+  talk = await makeTalkOfFive(folder);
   browser = await launchPatiently();
 });
 after(async () => {

@@ -9,7 +9,6 @@ import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT } from "../../../scripts/deck/data-sets.js";
-import { temporaryFolder } from "../../support/folders.mjs";
 import { runNode } from "../../support/programs.mjs";
 
 const FIXTURE = path.join(PROJECT, "tests/fixtures/talk-of-five");
@@ -26,11 +25,10 @@ const FONT = path.join(PROJECT, "node_modules/@fontsource/inter/files/inter-lati
 
 /**
  * Copies the talk and derives its data.
- * @param {{after: Function}} context   of the tests, at whose end it is removed
+ * @param {string} root   an empty folder, for the talk
  * @returns {Promise<{root: string, run: Function}>} run: runs a Node program of the project on this talk
  */
-export async function makeTalkOfFive(context) {
-  const root = temporaryFolder(context);
+export async function makeTalkOfFive(root) {
   await cp(FIXTURE, root, { recursive: true });
   await cp(FONT, path.join(root, "slides/five/look/acme.woff2"));
   const [shipped, own] = [path.join(PROJECT, "benchmarks/tentacle"), path.join(root, "benchmarks/threads")];
