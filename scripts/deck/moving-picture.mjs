@@ -60,7 +60,8 @@ try {
   await page.waitForSelector("html[data-deck-ready]");
   const shown = await page.evaluate(() => window.replay.deck.getCurrentSlide().id);
   if (shown !== options.slide) throw new Error(`there is no slide “${options.slide}”`);
-  for (let click = 0; click < Number(options.clicks ?? 0); click += 1) await page.keyboard.press("ArrowRight");
+  for (let click = 0; click < Number(options.clicks ?? 0); click += 1)
+    await page.keyboard.press("ArrowRight");
   const pictures = await film(page, seconds * FRAMES_A_SECOND);
   const bytes = animatedPng(pictures, {
     millisecondsEach: 1000 / FRAMES_A_SECOND,

@@ -150,7 +150,9 @@ def test_a_plan_refuses_an_experiment_that_has_changed(plan: Path, configuration
     assert _chosen("--plan", str(plan)).plan.blocks, "a title changes nothing"
     raw["scales"]["smoke"]["target_seconds"] = 77
     path.write_text(yaml.safe_dump(raw, sort_keys=False))
-    with pytest.raises(RefusedError, match="this experiment, or what its site and this machine allow, has changed since"):
+    with pytest.raises(
+        RefusedError, match="what its site and this machine allow, has changed since the plan"
+    ):
         _chosen("--plan", str(plan))
 
 

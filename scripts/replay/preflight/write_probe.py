@@ -67,9 +67,7 @@ def _probe_mirroring(bench: OpenSite, waiting: Callable[..., Waiting], findings:
 
 
 @contextmanager
-def _removed(
-    bench: OpenSite, waiting: Callable[..., Waiting], findings: Findings, whence: str = ""
-) -> Iterator[None]:
+def _removed(bench: OpenSite, waiting: Callable[..., Waiting], findings: Findings, whence: str = "") -> Iterator[None]:
     """Remove what was made inside, newest first, however that ended; add a finding."""
     try:
         yield
