@@ -378,7 +378,7 @@ def look(
                 sleep(min(READ_EVERY_SECONDS, left))
                 for side, asker in askers.items():
                     _read_latency(asker, answers[side])
-            # How far a copy is behind, the cluster that has it knows best; the first tells of those that it does not know.
+            # The cluster that has a copy knows best how far that is behind; of others the first tells.
             for side, asker in askers.items():
                 ask_mirroring(asker, answers[side], mirrored_pools(answers[side]))
             ask_journals(askers[FIRST], seen.first, seen.second)
