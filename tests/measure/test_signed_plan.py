@@ -150,9 +150,7 @@ def test_a_plan_refuses_an_experiment_that_has_changed(plan: Path, configuration
     assert _chosen("--plan", str(plan)).plan.blocks, "a title changes nothing"
     raw["scales"]["smoke"]["target_seconds"] = 77
     path.write_text(yaml.safe_dump(raw, sort_keys=False))
-    with pytest.raises(
-        RefusedError, match="what its site and this machine allow, has changed since the plan"
-    ):
+    with pytest.raises(RefusedError, match="what its site and this machine allow, has changed since the plan"):
         _chosen("--plan", str(plan))
 
 
