@@ -171,6 +171,16 @@ def test_the_lock_of_a_process_that_died_on_this_machine_is_taken_at_once(lock, 
     assert rados.held()["name"] == "client.2" and rados.now == 0
 
 
+def test_a_lock_that_cannot_be_looked_at_is_not_waited_for_without_end(lock, rados, monkeypatch):
+    monkeypatch.setattr(module, "this_process", lambda: ELSEWHERE)
+    lock().acquire()
+    monkeypatch.undo()
+    second = lock("client.2", "another ledger", wait_seconds=10)
+    monkeypatch.setattr(type(second.object), "lockers", lambda self, name: [])
+    with pytest.raises(RefusedError, match="it is one that the lock does not name"):
+        second.acquire()
+
+
 def test_a_process_that_lives_is_not_dead_and_a_later_one_of_its_number_is_not_it():
     me = this_process()
     assert not me.is_dead()

@@ -192,21 +192,22 @@ class ClusterLock:
 
         def take() -> int | None:
             nonlocal who
-            while (busy := self._first()) == errno.EBUSY:
-                if (holder := self._holder()) is None:
-                    continue
-                if not who:
-                    self.say(f"another run uses this cluster: {holder}; waiting up to {self.wait_seconds:g} s")
-                who = holder
-                return None
-            return busy
+            for _ in range(2):  # the second time where the holder has ended, which is known now
+                if (busy := self._first()) != errno.EBUSY:
+                    return busy
+                if (holder := self._holder()) is not None:
+                    if not who:
+                        self.say(f"another run uses this cluster: {holder}; waiting up to {self.wait_seconds:g} s")
+                    who = holder
+                    return None
+            return None
 
         self._enter()
         busy = poll(
             take,
             what="another run on this cluster to end",
             seconds=self.wait_seconds,
-            seen=lambda: f"it is {who}",
+            seen=lambda: f"it is {who or 'one that the lock does not name'}",
             where=f"site {self.site.name}, object {self.object.spec}",
             next_step=f"wait for it to end. If it has died, its lock lapses within {LASTS_SECONDS:.0f} s",
             error=RefusedError,
