@@ -299,8 +299,13 @@ class Object:
                 return None
             if error.exit_status_of_tool != errno.ENOTSUP:
                 raise
-        done = self.session.cluster.run("rados", *place(self.pool), "get", self.name, "-", check=False)
-        return done.stdout if done.returncode == 0 else None
+        try:
+            return self.session.cluster.run("rados", *place(self.pool), "get", self.name, "-").stdout
+        except CephCommandError as error:
+            # The program's exit status is 1, whatever the reason.
+            if os.strerror(errno.ENOENT) in error.what:
+                return None
+            raise
 
     def lock(self, name: str, cookie: str, description: str, seconds: float, *, renew: bool = False) -> None:
         """Lock the object for some seconds, creating it; `renew` fails unless this connection holds the lock.
