@@ -73,8 +73,8 @@ const FALSE_EDITS = [
   [
     "another order of I/O",
     "10-tax-and-lottery.md",
-    "Random 4K writes, <data",
-    "Sequential 4K writes, <data",
+    'Random 4K writes, <data value="design',
+    'Sequential 4K writes, <data value="design',
     /says "sequential", and each chart is of random I\/O/,
   ],
   ["words of a drawing", "10-tax-and-lottery.md", ">a bit behind<", ">never behind<"],
