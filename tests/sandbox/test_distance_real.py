@@ -22,7 +22,7 @@ from support.campaign import Campaign
 from support.commands import run_sandbox
 from support.patience import patient, wait_until
 from support.releases import RELEASE
-from support.smoke import assert_every_cell_is_used_or_explained, described, measure_as_shipped
+from support.smoke import assert_every_cell_is_used_or_explained, described, measure_as_shipped, measured
 
 NEEDS_A_LINE = pytest.mark.skipif(
     os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK),
@@ -144,7 +144,7 @@ def test_a_stretch_cluster_is_measured_and_loses_a_site_and_no_acknowledged_writ
     names = ("distance-price", "distance-loss")
     for name in names:
         campaign.configure(name)
-    done = campaign.measure(*names)
+    done = measured(campaign, *names)
     assert done.returncode == 0, done.stdout + done.stderr
     for name in names:
         assert_every_cell_is_used_or_explained(campaign, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from unittest import mock
@@ -25,6 +26,10 @@ AT_A_RATE = (
     *("snapshot_interval", "write_latency"),
 )
 RATE_BYTES_PER_SECOND = 2 << 20
+
+
+#: How often a run is repeated, as it advises, while a busy machine disturbs the line between the sites.
+MOST_RUNS = 5
 
 
 class Smoke(NamedTuple):
@@ -52,7 +57,7 @@ def measure_as_shipped(
         configured = yaml.safe_load(campaign.configuration_of(name).read_text())
         assert cells(one) <= cells(configured), "every cell that ships is measured"
     if meanwhile is None:
-        done = campaign.measure(*names)
+        done = measured(campaign, *names)
         status, said = done.returncode, done.stdout + done.stderr
     else:
         run = campaign.start(*names)
@@ -77,6 +82,15 @@ def measure_as_shipped(
         assert_every_cell_is_used_or_explained(campaign, name)
         assert_evidence_names_no_place(campaign, name)
     return Smoke(said, [reason for reasons in lacking.values() for reason in reasons])
+
+
+def measured(campaign: Campaign, *names: str) -> subprocess.CompletedProcess[str]:
+    """Measure the experiments, and go on with what is missing if a block ended because the line was not as asked."""
+    for _ in range(MOST_RUNS):
+        done = campaign.measure(*names)
+        if "the line between the sites is not as asked" not in done.stdout + done.stderr:
+            break
+    return done
 
 
 def assert_skipped(campaign: Campaign, name: str, reasons: list[tuple[str, str]], said: str) -> None:
