@@ -84,6 +84,8 @@ const address = (page, id) =>
   page.evaluate(async (wanted) => {
     const here = () => window.replay.deck.getCurrentSlide().id;
     if (here() === wanted) return [];
+    // The deck writes where it is once a second at most: the address may still be that of the wanted slide.
+    history.replaceState(history.state, "", location.pathname + location.search);
     location.hash = `#/${wanted}`;
     await new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
     await new Promise((resolve) => setTimeout(resolve));
