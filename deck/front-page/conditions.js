@@ -50,10 +50,7 @@ function machineOf(manifest) {
   const { cores, clusters } = setup ?? {};
   const size = Number.isFinite(cores) && `${cores} ${cores === 1 ? "core" : "cores"}`;
   if (clusters > 1 && site === SANDBOX)
-    return (
-      `one machine${size ? ` with ${size}` : ""} holds both sites, the second with one OSD and one copy; ` +
-      "on more machines, mirroring may cost a client less"
-    );
+    return `one machine${size ? ` with ${size}` : ""} holds both sites, the second with one OSD; on more, mirroring may cost less`;
   return size && `your machines are of this size: ${size} each`;
 }
 

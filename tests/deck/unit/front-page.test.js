@@ -96,7 +96,7 @@ test("release, machine, limiter, media, load and layout decide to whom a measure
   });
   assert.deepEqual(conditionsOf(manifest({ cpu: 3, none: 1 }), ["e"]), [
     "you run Ceph 16 (pacific)",
-    "one machine with 2 cores holds both sites, the second with one OSD and one copy; on more machines, mirroring may cost a client less",
+    "one machine with 2 cores holds both sites, the second with one OSD; on more, mirroring may cost less",
     "processors run out before disks and network, as in 75 % of these runs",
     "your media are as fast: up to 240k ops/s for writes of 4 KiB",
     "a client keeps about as many operations in flight: here 16",
