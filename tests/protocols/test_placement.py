@@ -294,7 +294,8 @@ def assert_primaries_moved(campaign):
     from replay.derive.experiment import write_entities  # imports pandas, which each worker would
 
     good = [one for one in campaign.sidecars("placement") if one["valid"]]
-    assert len(good) == 4
+    # A set is run again, whole, if one of its cells was void.
+    assert len({one["cell_id"] for one in good}) == 4
     assert all("placement_stable" in {wait["for"] for wait in one["waits"]} for one in good)
     folder = campaign.raw("placement").parent
     rows = [line.split(",") for line in (folder / "aggregate" / "last-osd-primaries-unequal.csv").read_text().split()]
@@ -303,7 +304,7 @@ def assert_primaries_moved(campaign):
     deviations = (folder / "aggregate" / "primaries-deviation-unequal.csv").read_text().splitlines()
     assert "Affinity 0,2,-1,-1,-1,1" in deviations
     write_entities(folder)
-    assert (folder / "entities.csv").read_text().count("primary_affinity") == 4 * 3
+    assert (folder / "entities.csv").read_text().count("primary_affinity") >= 4 * 3
 
 
 def assert_the_throttle_was_set_once(campaign):
