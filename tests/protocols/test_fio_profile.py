@@ -172,8 +172,11 @@ def test_the_peak_is_found_once_for_all_shares_and_kept_as_evidence(offered, tmp
         "round-1.jobs.fio", "round-1.json", "round-1.result.json", "round-1.stderr", "round-1.stdout",
     ]  # fmt: skip
     offered.driver.peaks.clear()
-    offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read"))
-    assert (notes[0].parents[1] / "round-2" / "round-2.json").exists(), "a later block finds its own"
+    offered.open_block(BlockWriter(tmp_path / "raw", 1), sets_of(offered, "random-read")[:1])
+    assert offered.components == ["pilot"] and peak in offered.driver.peaks.values(), "sets measured later have it too"
+    offered.driver.peaks.clear()
+    offered.open_block(BlockWriter(tmp_path / "raw", 2), sets_of(offered, "random-read"))
+    assert list(tmp_path.rglob("block-02.open/**/round-2/round-2.json")), "a later block finds its own"
 
 
 def test_a_cell_offers_its_share_of_the_peak_at_random_moments(offered, tmp_path):

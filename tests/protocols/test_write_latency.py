@@ -201,11 +201,26 @@ def test_sets_that_a_block_measures_later_have_the_rate_that_it_found(scripted, 
 
 
 def test_a_rate_whose_replay_was_not_found_before_an_interruption_is_found_anew(scripted):
-    paced = in_set(scripted, "offered-randwrite-4096")["journal"]
-    notes = [{"cell_id": paced.cell_id, "peak_operations_per_second": 400.0, "level_operations_per_second": 400.0}]
+    cells = in_set(scripted, "offered-randwrite-4096")
+    notes = []
     raw = SimpleNamespace(block=1, history=SimpleNamespace(pilots_of_block=lambda host, block: notes))
-    assert scripted.driver._found_before(raw, 4096) is None
-    assert scripted.driver._found_before(raw, 4194304) is None, "it is of another size"
+
+    def found(size=4096):
+        return scripted.driver._found_before(raw, size, cells)
+
+    def pilot(variant, peak, level):
+        of = {"peak_operations_per_second": peak, "level_operations_per_second": level}
+        notes.append({"cell_id": cells[variant].cell_id, **of})
+
+    pilot("journal", 400.0, 400.0)
+    assert found() is None
+    pilot("journal", 500.0, 500.0)
+    assert found() is None, "it was interrupted twice"
+    pilot("journal-mirrored", 300.0, 100.0)
+    assert (found().peak, found().replay) == (500, 100)
+    pilot("journal", 600.0, 600.0)
+    assert (found().peak, found().replay) == (500, 100), "the first rate holds"
+    assert found(4194304) is None, "it is of another size"
 
 
 def test_one_writer_waits_for_each_write_and_an_offered_rate_does_not(scripted, tmp_path):

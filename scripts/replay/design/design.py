@@ -125,6 +125,10 @@ class Design:
     #: Sets of the design that this run does not measure: `--only`. They are no less part of the design.
     left_out: tuple[CellSet, ...] = ()
 
+    @property
+    def all_sets(self) -> tuple[CellSet, ...]:
+        return (*self.sets, *self.left_out)
+
     def public(self) -> dict[str, Any]:
         """Return the content of `raw/design-<digest>.json`: all that derive needs, and nothing about the site."""
         raw = self.configuration
@@ -144,7 +148,7 @@ class Design:
             "ratio_direction": raw.get("ratio_direction", "reference/variant"),
             "cells": {
                 cell.cell_id: {"point": cell.point, "variant": cell.variant.name, "levels": dict(cell.levels)}
-                for cell_set in (*self.sets, *self.left_out)
+                for cell_set in self.all_sets
                 for cell in cell_set.cells
             },
             "skipped": [asdict(skip) for skip in self.skipped],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,20 +81,17 @@ class History:
 
     def pilots(self, host: str, cell: str) -> dict[int, Mapping[str, Any]]:
         """Return the notes of a cell's pilots on a machine, number to note, in order."""
-        notes = {}
-        for path, document in self._documents():
-            if (match := PILOT.fullmatch(path)) and (match["host"], match["cell"]) == (host, cell):
-                notes[int(match["number"])] = document
-        return dict(sorted(notes.items()))
+        return dict(sorted((number, note) for number, of, note in self._pilots(host) if of == cell))
 
     def pilots_of_block(self, host: str, block: int) -> list[Mapping[str, Any]]:
         """Return the notes of a block's pilots on a machine, as they ran."""
-        found = [
-            document
-            for path, document in self._documents(block)
-            if (match := PILOT.fullmatch(path)) and match["host"] == host
-        ]
-        return sorted(found, key=lambda note: str(note["started_at"]))
+        return sorted((note for _, _, note in self._pilots(host, block)), key=lambda note: str(note["started_at"]))
+
+    def _pilots(self, host: str, block: int | None = None) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+        """Yield the (number, cell id, note) of each pilot on a machine, in a block or in all of them."""
+        for path, note in self._documents(block):
+            if (match := PILOT.fullmatch(path)) and match["host"] == host:
+                yield int(match["number"]), match["cell"], note
 
     def _documents(self, number: int | None = None) -> list[tuple[str, Mapping[str, Any]]]:
         """Return (path, document) of everything in a block, or in all of them."""

@@ -229,7 +229,7 @@ class LineBetweenSites:
     def __init__(self, bench: Bench, design: Design) -> None:
         self.bench = bench
         # With `--only`, too: the sets that are left out are measured at the same rate.
-        self._farthest = farthest(line_of(cell_set.levels) for cell_set in (*design.sets, *design.left_out))
+        self._farthest = farthest(line_of(cell_set.levels) for cell_set in design.all_sets)
         self._before: dict[str, float | None] | None = None
         self._now: Line = {}
 

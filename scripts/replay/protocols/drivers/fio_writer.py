@@ -11,16 +11,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from replay.cluster.site import Site
 from replay.design.design import Cell, CellSet
 from replay.design.sizing import Write, seconds_of
 from replay.evidence.attempts import BlockWriter
-from replay.evidence.record import Measured, SampleTable, host
+from replay.evidence.record import Measured, SampleTable
 from replay.measure.protocol import Driver, WhileRunning
 from replay.protocols.drivers.fio import ENTITY, bytes_by_job, jobs_text, ramp_of, refuse_namespace, run_fio, timeout_of
-from replay.protocols.drivers.sized_tool import run_for_peak
+from replay.protocols.drivers.sized_tool import pilots_before, run_for_peak
 from replay.protocols.drivers.tool import StepLog, client_values, longest_gap
 
 
@@ -194,7 +195,7 @@ class PacedWriter(LoggedWriter):
             size = int(cell_set.levels["io_size_bytes"])
             if size in self.rates:
                 continue
-            if (rate := self._found_before(raw, size)) is None:
+            if (rate := self._found_before(raw, size, cell_set.by_variant)) is None:
                 self.bench.say(f"rate {number} of {len(offered)}: what mirroring keeps up with at {size} bytes a write")
                 rate = self._find(raw, cell_set.by_variant)
             self.rates[size] = rate
@@ -211,26 +212,25 @@ class PacedWriter(LoggedWriter):
         size, depth = int(cell.levels["io_size_bytes"]), self.protocol.option("rate_io_depth")
         return {**options, "io_depth": depth, "fio_options": {**of_fio, **self.rates[size].fio_options(size)}}
 
-    def _found_before(self, raw: BlockWriter, size: int) -> Rate | None:
-        """Return the rate that this block found on this machine when its other sets were measured; None if it has none.
-
-        Sets of a block are compared with each other, so they have one rate.
-        """
-        cells = {
-            cell.cell_id: cell.variant.name
-            for cell_set in (*self.design.sets, *self.design.left_out)
-            if (cell_set.levels["load"], cell_set.levels["io_size_bytes"]) == (OFFERED, size)
-            for cell in cell_set.cells
-        }
-        notes = [note for note in raw.history.pilots_of_block(host()["id"], raw.block) if note["cell_id"] in cells]
-        share = float(self.protocol.option("offered_share"))
-        if str(self.protocol.option("replay_of")) not in cells.values():
-            return rate_of(notes[-1]["peak_operations_per_second"], None, share) if notes else None
+    def _found_before(self, raw: BlockWriter, size: int, cells: Mapping[str, Cell]) -> Rate | None:
+        """Return the rate at a size that this block already found; None if it has none, or only a part of it."""
+        found = [
+            (cell, note)
+            for cell, note in pilots_before(self.design, raw)
+            if (cell.levels["load"], cell.levels["io_size_bytes"]) == (OFFERED, size)
+        ]
+        share, mirrored = float(self.protocol.option("offered_share")), str(self.protocol.option("replay_of"))
+        if mirrored not in cells:
+            return rate_of(found[0][1]["peak_operations_per_second"], None, share) if found else None
         # A run that was interrupted between the two has only the first.
-        if len(notes) < 2:
-            return None
-        peak, replay = notes[-2:]
-        return rate_of(peak["peak_operations_per_second"], replay["level_operations_per_second"], share)
+        return next(
+            (
+                rate_of(peak["peak_operations_per_second"], replay["level_operations_per_second"], share)
+                for (_, peak), (cell, replay) in pairwise(found)
+                if cell.variant.name == mirrored
+            ),
+            None,
+        )
 
     def _find(self, raw: BlockWriter, cells: dict[str, Cell]) -> Rate:
         seconds = float(self.protocol.option("peak_seconds"))

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from replay.base.errors import ReplayError
-from replay.design.design import Cell, CellSet, digest_of
+from replay.design.design import Cell, CellSet, Design, digest_of
 from replay.design.sizing import (
     MOST_ROUNDS,
     PilotRound,
@@ -67,6 +67,17 @@ class Pilots:
             "host": host(),
         }
         self.raw.record_pilot(host()["id"], self.cell.cell_id, number, measured.results, note)
+
+
+def pilots_before(design: Design, raw: BlockWriter) -> list[tuple[Cell, Mapping[str, Any]]]:
+    """Return the pilots that this block already has on this machine, each with its cell, as they ran.
+
+    Sets of a block are compared with each other, so what a part of it found holds for all: also what was found for sets
+    that this run leaves out, or before an interruption.
+    """
+    cells = {cell.cell_id: cell for cell_set in design.all_sets for cell in cell_set.cells}
+    notes = raw.history.pilots_of_block(host()["id"], raw.block)
+    return [(cells[note["cell_id"]], note) for note in notes if note["cell_id"] in cells]
 
 
 def run_for_peak(protocol: Protocol, raw: BlockWriter, cell: Cell) -> tuple[float, Measured, Callable[..., None]]:
